@@ -63,24 +63,12 @@ static int account_start(void *account, const struct ccm_host *host, struct ccm_
     return r;
 }
 
-static const char *account_cluster_id(const void *account)
+static void account_site(const void *account, struct lbc_site *ret)
 {
-    return ali_cluster_id(account);
-}
-
-static const char *account_resource_group(const void *account)
-{
-    return ali_resource_group_id(account);
-}
-
-static const char *account_vpc_id(const void *account)
-{
-    return ali_vpc_id(account);
-}
-
-static const char *account_region(const void *account)
-{
-    return ali_region(account);
+    ret->cluster_id = ali_cluster_id(account);
+    ret->resource_group = ali_resource_group_id(account);
+    ret->vpc_id = ali_vpc_id(account);
+    ret->region = ali_region(account);
 }
 
 static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
@@ -169,10 +157,7 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .acquire = account_acquire,
     .release = account_release,
     .start = account_start,
-    .cluster_id = account_cluster_id,
-    .resource_group = account_resource_group,
-    .vpc_id = account_vpc_id,
-    .region = account_region,
+    .site = account_site,
     .find_interfaces = account_find_interfaces,
     .forget_interface = account_forget_interface,
     .find_gone_instances = account_find_gone_instances,

@@ -2,6 +2,7 @@
 
 #include "alicloud/params.h"
 #include "alilb/account.h"
+#include "alilb/apply.h"
 #include "alilb/read.h"
 #include "lbc/apply/token.h"
 #include "lbc/keys.h"
@@ -22,7 +23,7 @@
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {
-    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+    const struct alilb_source *source = alilb_source_of(pass->lbc);
 
     return (struct alilb_call){
         .ali = alilb_client(&pass->lbc->cloud),

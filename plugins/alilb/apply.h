@@ -6,7 +6,7 @@
 #define CCM_ALILB_APPLY_H
 
 #include "alilb/action.h"
-#include "lbc/apply/executor.h"
+#include "lbc/controller.h"
 
 /* What a text of an action is, for a step. */
 enum alilb_step_text {
@@ -39,9 +39,15 @@ struct alilb_step_row {
 struct alilb_apply_ops {
     struct lbc_apply_ops lbc;
     const struct alilb_step_row *rows; /* by type, for alilb_apply_row() */
+    const struct alilb_source *source; /* where its state is read */
     enum ali_product id;
     const char *lb_type; /* of the load balancer, as alilb_change_tags() takes it */
 };
+
+static inline const struct alilb_source *alilb_source_of(const struct lbc_instance *lbc)
+{
+    return ((const struct alilb_apply_ops *)lbc->ops->change->steps)->source;
+}
 
 /* What a run of the executor is here; `ops` of it begins a struct alilb_apply_ops. */
 struct alilb_apply {

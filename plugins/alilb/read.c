@@ -1,5 +1,6 @@
 #include "alilb/read.h"
 
+#include "alilb/apply.h"
 #include "lbc/inventory.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
@@ -130,7 +131,7 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source, co
 int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
                        struct ccm_error *err)
 {
-    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+    const struct alilb_source *source = alilb_source_of(pass->lbc);
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct lbc_lb *lb = lbc_state_lb(state);
     struct lbc_lookup_how how = lbc_pass_begin_lookup(pass);
@@ -169,7 +170,7 @@ static int shown_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
 
 int alilb_read_shown(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct alilb_source *source = pass->lbc->ops->inventory->source;
+    const struct alilb_source *source = alilb_source_of(pass->lbc);
     struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     struct shown_search search = { source, pass->service, false };
     const struct ccm_ingress *first = pass->service->ingress[0];
@@ -214,7 +215,7 @@ int alilb_list_lbs(struct lbc_instance *lbc, const struct ccm_request *req,
                    struct lbc_survey *items, struct ccm_error *err)
 {
     struct alilb_call call = alilb_call_for_all(lbc, req);
-    struct listing listing = { lbc->ops->inventory->source, items };
+    struct listing listing = { alilb_source_of(lbc), items };
 
     return alilb_list(&call, listing.source->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call.cluster_id),
                       listing_add_lb, &listing, err);

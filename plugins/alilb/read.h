@@ -48,8 +48,7 @@ CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_source *source,
                                 const char *id, struct lbc_lb *lb, struct ccm_error *err);
 
-/* Member of struct lbc_read_ops; as the next, with the struct alilb_source that is `source` of
- * struct lbc_inventory_ops. */
+/* Member of struct lbc_read_ops; as the next, with the source of the product, alilb_source_of(). */
 CCM_NODISCARD int alilb_read_pass_lb(struct lbc_pass *pass, const char *id, struct lbc_state *state,
                                      struct ccm_error *err);
 /* Member of struct lbc_read_ops: one list of all, whose addresses are compared. A filter by address

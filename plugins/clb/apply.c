@@ -3,6 +3,7 @@
 #include "api.h"
 #include "apply_parts.h"
 #include "clb.h"
+#include "read.h"
 
 #include <string.h>
 
@@ -116,6 +117,7 @@ const struct alilb_apply_ops clb_apply_ops = {
              .lb_ready = lb_ready,
              .counts_problems = true },
     .rows = step_rows,
+    .source = &clb_source,
     .id = ALI_SLB,
     .lb_type = "instance",
 };

@@ -42,7 +42,6 @@ static const struct lbc_product product = {
     .extra_label = CLB_ACL_LABEL,
     .reused_label = LBC_LIFE_REUSED_LABEL "clb",
     .type = "CLBType",
-    .rules = &clb_rules,
     .quotas = clb_quotas,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
@@ -59,8 +58,7 @@ static const struct lbc_product product = {
 
 static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
-    .matches = clb_sync_matches,
-    .mismatch = clb_sync_mismatch,
+    .address = clb_sync_address,
     .holds_shown = clb_sync_holds_shown,
     .parts = clb_sync_read_parts,
     .details = clb_sync_read_details,

@@ -36,8 +36,7 @@ size_t clb_sync_vswitches(const struct lbc_state *state, const char **ret, size_
  * be read says nothing. Blocks. certificates.c. */
 void clb_certificates_look(struct lbc_pass *pass, struct alilb_call *call);
 bool clb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
-bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
-char *clb_sync_mismatch(const struct lbc_pass *pass);
+const char *clb_sync_address(const struct lbc_pass *pass);
 /* The same for `holds_shown`. */
 CCM_NODISCARD int clb_sync_holds_shown(struct lbc_pass *pass, struct ccm_error *err);
 /* events.c */

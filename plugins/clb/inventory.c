@@ -66,6 +66,5 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
 const struct lbc_inventory_ops clb_inventory_ops = {
     .list = alilb_list_lbs,
     .fill = inventory_fill,
-    .source = &clb_source,
     .orphans = &clb_orphan_ops,
 };

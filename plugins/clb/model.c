@@ -3,6 +3,7 @@
 #include "annotation_text.h"
 #include "annotations.h"
 #include "lbc/model/owner.h"
+#include "lint.h"
 #include "model_listeners.h"
 #include "model_parts.h"
 #include "util/cleanup.h"
@@ -136,10 +137,12 @@ static const struct lbc_fixed_attr fixed_attrs[] = { { "address type", CLB_LB_AD
                                                      { NULL, 0 } };
 
 /* One with a public address is reached from everywhere. */
-static bool lb_needs_vpc(const struct lbc_model *model, const struct lbc_lb *lb)
+static const char *lb_vpc_remedy(const struct lbc_model *model, const struct lbc_lb *lb)
 {
     (void)model; /* whatever is asked for */
-    return ccm_text_equal_case(lb->texts[CLB_LB_ADDRESS_TYPE], "intranet");
+    return ccm_text_equal_case(lb->texts[CLB_LB_ADDRESS_TYPE], "intranet")
+               ? "a private load balancer must be in the VPC of the cluster; name another one"
+               : NULL;
 }
 
 /* Of the shared-performance class, which knows no network interfaces, unless an annotation has it
@@ -161,16 +164,13 @@ static const char *lb_unfit(const struct lbc_model *model, const struct lbc_lb *
 const struct lbc_model_ops clb_model_ops = {
     .size = sizeof(struct clb_model),
     .type = &clb_state_type,
-    .annotations = &clb_annotations,
+    .rules = &clb_rules,
     .lb = clb_model_lb,
     .begin = begin_ports,
     .port = build_port,
     .end = build_acl,
     .check_group = clb_model_check_group,
     .fixed = fixed_attrs,
-    .needs_vpc = lb_needs_vpc,
-    .vpc_remedy = "a private load balancer must be in the VPC of the cluster; name another one",
+    .vpc_remedy = lb_vpc_remedy,
     .unfit = lb_unfit,
-    .address_type = CLB_LB_ADDRESS_TYPE,
-    .protections = 1U << CLB_LB_PROTECT | 1U << CLB_LB_MODIFICATION,
 };

@@ -145,20 +145,11 @@ int clb_sync_read_details(struct lbc_pass *pass, struct ccm_error *err)
 
 /* --- somebody else's load balancer, and the Service's status --- */
 
-/* An entry with a name and no address says nothing about the load balancer. */
-bool clb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
+const char *clb_sync_address(const struct lbc_pass *pass)
 {
-    return clb_desired(pass)->show_eip ||
-           ccm_text_equal(address->ip, clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]) ||
-           (ccm_text_empty(address->ip) && !ccm_text_empty(address->hostname));
-}
+    const char *address = clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS];
 
-char *clb_sync_mismatch(const struct lbc_pass *pass)
-{
-    return ccm_text_format(
-        "service has been associated with ip [%s], cannot be bound to ip [%s]: "
-        "delete and recreate the service, or take annotation " LBC_ANNO_PREFIX "id back",
-        pass->service->ingress[0]->ip, clb_actual(pass)->lb.lbc.texts[CLB_LB_ADDRESS]);
+    return clb_desired(pass)->show_eip ? NULL : address == NULL ? "" : address;
 }
 
 /* The cloud lists neither EIPs nor hostnames with a load balancer: what the Service asks for may be

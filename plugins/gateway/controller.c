@@ -126,7 +126,6 @@ void gateway_controller_init(struct gateway *self)
     self->product.component = GATEWAY_COMPONENT;
     self->product.reused_label = LBC_LIFE_REUSED_LABEL "gateway";
     self->product.type = "Gateway";
-    self->product.rules = &self->rules;
     self->product.kind = GATEWAY_KIND;
     self->product.shown_as[0] = "gateway";
     self->product.shown_as[1] = "addresses";
@@ -134,6 +133,7 @@ void gateway_controller_init(struct gateway *self)
     self->product.needs_mark = NULL; /* there are no source ranges */
     self->product.refuse = NULL;
     self->model = nlb_model_ops;
+    self->model.rules = &self->rules;
     self->model.candidates = gateway_candidates_build;
     self->model.find_node_port = gateway_find_node_port;
     self->model.port = controller_build_port;

@@ -64,6 +64,8 @@ enum lbc_trait {
     LBC_CREATES_ONCE = 1U << 5,
     /* A release succeeds although somebody else's load balancer is gone: see forgives_lb. */
     LBC_FORGIVES_REUSED = 1U << 6,
+    /* Metrics have successful passes once more with the verb "reconcile", as the reference does. */
+    LBC_MEASURES_AGAIN = 1U << 7,
 };
 
 /* What the product is, and how it is called: data and pure functions. */
@@ -75,12 +77,6 @@ struct lbc_product {
     /* LBC_LIFE_REUSED_LABEL with its name behind: no other plugin looks at it. */
     const char *reused_label;
     const char *type; /* in metrics: "CLBType", "NLBType" */
-    /* In metrics: the verb under which successful passes are measured once more, as the reference
-     * does for this type. NULL = none. */
-    const char *verb;
-    /* Which Services are its own, annotations, what they may say, what nothing acts on. */
-    const struct lbc_lint_rules *rules;
-
     /* What a pass ends with when backends could not be attached ("has invalid ..."). */
     const char *invalid_text;
     /* About pods whose address no network interface has: before and behind the addresses. */
@@ -122,11 +118,10 @@ struct lbc_read_ops {
      * exist; then there is none in `state`. */
     int (*lb)(struct lbc_pass *pass, const char *id, struct lbc_state *state,
               struct ccm_error *err);
-    /* Whether an address of the Service's status may be one of somebody else's load balancer;
-     * NULL = it is not asked. No call. */
-    bool (*matches)(const struct lbc_pass *pass, const struct ccm_ingress *address);
-    /* The event when none is; heap, NULL on ENOMEM. No call. */
-    char *(*mismatch)(const struct lbc_pass *pass);
+    /* The address or name of the load balancer that the status of a Service shows; "" = not known,
+     * NULL = the status shows another one. The function NULL: it is not compared with that of
+     * somebody else's. No call. */
+    const char *(*address)(const struct lbc_pass *pass);
     /* Whether a load balancer of the account, whoever owns it, may have an address or hostname that
      * the Service's status shows: 1 or 0, or negative with err. NULL = not known, so it may. */
     int (*holds_shown)(struct lbc_pass *pass, struct ccm_error *err);
@@ -235,7 +230,7 @@ static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_ser
         return lbc->takes(service, &lbc->choice);
     }
     return lbc->is_ours != NULL ? lbc->is_ours(service)
-                                : lbc_class_is(service, lbc->ops->product->rules->class_name);
+                                : lbc_class_is(service, lbc->ops->model->rules->class_name);
 }
 
 /* The load balancer of a person that the Service names; "" = none, also where the provider's table
@@ -243,13 +238,13 @@ static inline bool lbc_owns(const struct lbc_instance *lbc, const struct ccm_ser
 static inline const char *lbc_reused_id(const struct lbc_instance *lbc,
                                         const struct ccm_service *service)
 {
-    return lbc_setting_reused_id(lbc->ops->product->rules->annotations, service);
+    return lbc_setting_reused_id(lbc->ops->model->rules->annotations, service);
 }
 
 /* Of the cluster: everything we own is marked with it. Valid once the account is started. */
 static inline const char *lbc_cluster_id(const struct lbc_instance *lbc)
 {
-    return lbc->cloud.ops->cluster_id(lbc->cloud.account);
+    return lbc_cloud_site(&lbc->cloud).cluster_id;
 }
 
 #endif

@@ -32,7 +32,7 @@ static int64_t choice_int(const struct ccm_lint_sink *sink, const char *group, c
 /* Which Services are its own, and how its finalizer is called. */
 static void instance_choose(struct lbc_instance *lbc)
 {
-    const struct lbc_lint_rules *rules = lbc->ops->product->rules;
+    const struct lbc_lint_rules *rules = lbc->ops->model->rules;
     const struct ccm_lint_sink options = {
         .struct_size = sizeof(options),
         .option_string = choice_string,
@@ -69,7 +69,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .extra_label = product->extra_label,
         .reused_label = product->reused_label,
     };
-    lbc->is_ours = product->rules->is_ours;
+    lbc->is_ours = ops->model->rules->is_ours;
     instance_choose(lbc);
     lbc->any_node = ops->model->any_node;
     lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
@@ -118,7 +118,7 @@ void lbc_fini(struct lbc_instance *lbc)
 
 static void instance_read_options(struct lbc_instance *lbc)
 {
-    const char *option = lbc->ops->product->rules->public_option;
+    const char *option = lbc->ops->model->rules->public_option;
     const struct ccm_host *host = lbc->host;
 
     atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);

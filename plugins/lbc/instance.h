@@ -66,16 +66,16 @@ extern const char *const lbc_metrics[];
     }                                                                                              \
     static int plugin_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)    \
     {                                                                                              \
-        lbc_lint_service((ops).product->rules, service, sink);                                     \
+        lbc_lint_service((ops).model->rules, service, sink);                                       \
         return 0;                                                                                  \
     }                                                                                              \
     static int plugin_annotations(const struct ccm_annotation_sink *sink)                          \
     {                                                                                              \
-        return lbc_anno_list((ops).product->rules->annotations, sink);                             \
+        return lbc_anno_list((ops).model->rules->annotations, sink);                               \
     }                                                                                              \
     static int plugin_takes(const struct ccm_service *service, const struct ccm_lint_sink *sink)   \
     {                                                                                              \
-        return lbc_lint_takes((ops).product->rules, service, sink);                                \
+        return lbc_lint_takes((ops).model->rules, service, sink);                                  \
     }
 /* Members of a descriptor behind them: all but its name, options, version and summary. */
 #define LBC_PLUGIN                                                                                 \

@@ -232,6 +232,36 @@ void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm
     ccm_unlock(&inventory->lock);
 }
 
+/* One of our listeners uses a group that was not listed: its tags are gone. So it may be when
+ * memory is too short to tell: then the Service looks for itself. */
+static bool state_lacks_group(const struct lbc_instance *lbc, const struct ccm_service *service,
+                              const struct lbc_state *state)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct lbc_listener *one = state->listeners[i];
+        enum lbc_owner owner = LBC_OWNER_NONE;
+
+        if (one->group_id != NULL && lbc_state_group_by_id(state, one->group_id) == NULL &&
+            (lbc_plan_parse_owner(lbc->ops->change->rules, one->description, true, &service->meta,
+                                  lbc_cluster_id(lbc), &owner) < 0 ||
+             owner == LBC_OWNER_OURS)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void lbc_inventory_settle(const struct lbc_instance *lbc, const struct ccm_service *service,
+                          struct lbc_state *state)
+{
+    if (!state->listeners_known) {
+        lbc_state_forget_listeners(state);
+    }
+    if (!state->groups_known || state_lacks_group(lbc, service, state)) {
+        lbc_state_forget_groups(state);
+    }
+}
+
 static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service,
                                   struct lbc_state *state)
 {
@@ -248,8 +278,8 @@ static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_ser
     }
     taken = !inventory->all_edited && !ccm_strmap_has(inventory->edited, name) &&
             lbc_survey_take(inventory->items, service, state);
-    if (taken && lbc->ops->inventory->settle != NULL) {
-        lbc->ops->inventory->settle(lbc, service, state);
+    if (taken) {
+        lbc_inventory_settle(lbc, service, state);
     }
     ccm_strmap_del(inventory->expected, name);
     if (ccm_strmap_len(inventory->expected) == 0) {

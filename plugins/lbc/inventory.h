@@ -26,10 +26,6 @@ struct lbc_inventory_ops {
      * items are of use without. NULL = list() has read it. */
     int (*fill)(struct lbc_instance *lbc, const struct ccm_request *req, struct lbc_survey *items,
                 struct ccm_error *err);
-    /* Leave in a Service's state only what is certain. NULL = nothing to do. Pure. */
-    void (*settle)(const struct lbc_instance *lbc, const struct ccm_service *service,
-                   struct lbc_state *state);
-    const void *source;                   /* the plugin's own; NULL = it needs none */
     const struct lbc_orphan_ops *orphans; /* NULL = nobody looks for things without Service */
 };
 
@@ -57,6 +53,10 @@ CCM_NODISCARD int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_
  * edited since. */
 bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service,
                         struct lbc_state *state);
+
+/* Leave in a Service's state only what is certain; for lbc_inventory_take() and tests. Pure. */
+void lbc_inventory_settle(const struct lbc_instance *lbc, const struct ccm_service *service,
+                          struct lbc_state *state);
 
 /* For map(): somebody has edited the Service, or what we keep on it, so what was read before does
  * not do for it. */

@@ -54,7 +54,8 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
 
     return (struct lbc_allow){
         .entries = host->option_strings(host, NULL, lbc_opt_allowed.name),
-        .plugin = product->kind == 0 ? product->rules->annotations->kind : product->name,
+        .plugin =
+            product->kind == 0 ? pass->lbc->ops->model->rules->annotations->kind : product->name,
         .namespace_ = pass->service->meta.namespace_,
     };
 }
@@ -72,8 +73,7 @@ struct lbc_model_input lbc_pass_model_input(const struct lbc_pass *pass)
         .slice_count = pass->snapshot.slice_count,
         .accepted = pass->readiness.accepted,
         .cluster_id = lbc_cluster_id(pass->lbc),
-        .resource_group =
-            cloud->ops->resource_group == NULL ? NULL : cloud->ops->resource_group(cloud->account),
+        .resource_group = lbc_cloud_site(cloud).resource_group,
         .extras = pass->lbc->extras,
         .pods_by_default = pass->lbc->pods_by_default,
         .pods_only = atomic_load(&pass->lbc->pods_only),

@@ -61,20 +61,35 @@ int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
     return reuse_refuse(id, err,
                         "option reuse of the %s plugin is off: take annotation %sid away and "
                         "recreate the Service for a load balancer of its own, or ask the operator",
-                        pass->lbc->ops->product->rules->annotations->kind, lbc_names.annotations);
+                        pass->lbc->ops->model->rules->annotations->kind, lbc_names.annotations);
+}
+
+/* Whether an address of the Service's status may be the load balancer's. An entry with a name and
+ * no address says nothing about one that has an address. */
+static bool reuse_is_shown(const struct lbc_pass *pass)
+{
+    const bool by_ip = pass->lbc->ops->model->rules->shows_address;
+    const char *address = pass->lbc->ops->read->address(pass);
+    const struct ccm_service *service = pass->service;
+    bool shown = address == NULL && service->ingress_count > 0;
+
+    for (uint64_t i = 0; !shown && i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        shown = (address[0] != '\0' && ccm_text_equal(by_ip ? one->ip : one->hostname, address)) ||
+                (by_ip && ccm_text_empty(one->ip) && !ccm_text_empty(one->hostname));
+    }
+    return shown;
 }
 
 /* Where a controller's own load balancer is named: what to do with annotation id. */
 static const char *reuse_remedy(const struct lbc_pass *pass, const char **ret_verb)
 {
-    const struct lbc_read_ops *read = pass->lbc->ops->read;
     const struct ccm_service *service = pass->service;
 
-    for (uint64_t i = 0; read->matches != NULL && i < service->ingress_count; i++) {
-        if (read->matches(pass, service->ingress[i])) {
-            *ret_verb = "it is this Service's own: take";
-            return "away";
-        }
+    if (pass->lbc->ops->read->address != NULL && reuse_is_shown(pass)) {
+        *ret_verb = "it is this Service's own: take";
+        return "away";
     }
     *ret_verb = "set";
     return service->ingress_count == 0
@@ -106,7 +121,7 @@ int lbc_reuse_check_tags(const struct lbc_pass *pass, struct ccm_error *err)
                         "option reuse of the %s plugin is tagged, and its tag %s does not name "
                         "namespace %s: whoever owns it may set that tag to the namespaces that may "
                         "use it, or to *",
-                        pass->lbc->ops->product->rules->annotations->kind, lbc_names.tag_use,
+                        pass->lbc->ops->model->rules->annotations->kind, lbc_names.tag_use,
                         namespace_);
 }
 
@@ -141,7 +156,7 @@ static bool changes_lb(const struct lbc_anno *row)
 
 void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may)
 {
-    const struct lbc_anno_table *table = pass->lbc->ops->product->rules->annotations;
+    const struct lbc_anno_table *table = pass->lbc->ops->model->rules->annotations;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
 
     for (size_t i = 0; !may && i < table->count; i++) {
@@ -224,11 +239,11 @@ static bool reuse_wants_pods(const struct lbc_pass *pass)
 static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_model_ops *ops = pass->lbc->ops->model;
-    const struct lbc_cloud *cloud = &pass->lbc->cloud;
     const struct lbc_lb *want = lbc_state_lb(pass->model->want);
     const struct lbc_lb *lb = lbc_pass_lb(pass);
-    const char *vpc_id = NULL;
+    const char *vpc_id = lbc_cloud_site(&pass->lbc->cloud).vpc_id;
     const char *unfit = NULL;
+    const char *remedy = NULL;
 
     for (const struct lbc_fixed_attr *attr = ops->fixed; attr != NULL && attr->what != NULL;
          attr++) {
@@ -241,20 +256,17 @@ static int reuse_check_fixed(const struct lbc_pass *pass, struct ccm_error *err)
                                 "changed; name another load balancer, or set annotation %s to what "
                                 "it is",
                                 attr->what, present, wanted,
-                                lbc_lb_row(ops->annotations, attr->number)->name);
+                                lbc_lb_row(ops->rules->annotations, attr->number)->name);
         }
     }
     unfit = ops->unfit == NULL ? NULL : ops->unfit(pass->model, lb, reuse_wants_pods(pass));
     if (unfit != NULL) {
         return reuse_refuse(lb->id, err, "%s", unfit);
     }
-    if (ops->needs_vpc == NULL || !ops->needs_vpc(pass->model, lb)) {
-        return 0;
-    }
-    vpc_id = cloud->ops->vpc_id(cloud->account);
-    return reuse_differs(vpc_id, lb->vpc_id)
+    remedy = ops->vpc_remedy == NULL ? NULL : ops->vpc_remedy(pass->model, lb);
+    return remedy != NULL && reuse_differs(vpc_id, lb->vpc_id)
                ? reuse_refuse(lb->id, err, "its VPC is %s and the Service needs %s: %s", lb->vpc_id,
-                              vpc_id, ops->vpc_remedy)
+                              vpc_id, remedy)
                : 0;
 }
 
@@ -451,20 +463,19 @@ int lbc_reuse_refuse_label(const char *lb_id, const char *label, const char *rem
 static int reuse_check_address(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_read_ops *read = pass->lbc->ops->read;
-    const struct ccm_service *service = pass->service;
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+    const bool by_ip = pass->lbc->ops->model->rules->shows_address;
+    const char *what = by_ip ? "ip" : "dnsname";
+    const struct ccm_ingress *first = NULL;
 
-    if (read->matches == NULL || service->ingress_count == 0) {
+    if (read->address == NULL || pass->service->ingress_count == 0 || reuse_is_shown(pass)) {
         return 0;
     }
-    for (uint64_t i = 0; i < service->ingress_count; i++) {
-        if (read->matches(pass, service->ingress[i])) {
-            return 0;
-        }
-    }
-    reason = read->mismatch(pass);
-    return reason == NULL ? ccm_error_nomem(err)
-                          : reuse_refuse(lbc_pass_lb(pass)->id, err, "%s", reason);
+    first = pass->service->ingress[0];
+    return reuse_refuse(lbc_pass_lb(pass)->id, err,
+                        "service has been associated with %s [%s], cannot be bound to %s [%s]: "
+                        "delete and recreate the service, or take annotation %sid back",
+                        what, by_ip ? first->ip : first->hostname, what, read->address(pass),
+                        lbc_names.annotations);
 }
 
 int lbc_reuse_check(struct lbc_pass *pass, struct ccm_error *err)

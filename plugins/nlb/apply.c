@@ -163,6 +163,7 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .is_draining = group_is_draining,
              .lb_ready = lb_ready },
     .rows = step_rows,
+    .source = &nlb_source,
     .id = ALI_NLB,
     .lb_type = "loadbalancer",
 };

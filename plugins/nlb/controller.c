@@ -43,8 +43,6 @@ static const struct lbc_product product = {
     .extra_label = NLB_SECURITY_GROUP_LABEL,
     .reused_label = LBC_LIFE_REUSED_LABEL "nlb",
     .type = "NLBType",
-    .verb = "reconcile",
-    .rules = &nlb_rules,
     .quotas = nlb_quotas,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
@@ -53,7 +51,8 @@ static const struct lbc_product product = {
     .console = "nlb",
     .probes_from = "the addresses of the load balancer in its vSwitches",
     .vswitch_from = "annotation zone-maps",
-    .traits = LBC_NEEDS_PORT | LBC_GROUPS_OUTLIVE | LBC_CREATES_ONCE | LBC_FORGIVES_REUSED,
+    .traits = LBC_NEEDS_PORT | LBC_GROUPS_OUTLIVE | LBC_CREATES_ONCE | LBC_FORGIVES_REUSED |
+              LBC_MEASURES_AGAIN,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };
@@ -62,8 +61,7 @@ static const struct lbc_product product = {
 
 static const struct lbc_read_ops read_ops = {
     .lb = alilb_read_pass_lb,
-    .matches = nlb_sync_matches,
-    .mismatch = nlb_sync_mismatch,
+    .address = nlb_sync_address,
     .holds_shown = alilb_read_shown,
     .parts = nlb_sync_read_parts,
     .health = nlb_sync_read_health,

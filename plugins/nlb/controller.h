@@ -31,8 +31,7 @@ CCM_NODISCARD int nlb_sync_read_health(struct lbc_pass *pass, struct lbc_health 
 size_t nlb_sync_vswitches(const struct lbc_state *state, const char **ret, size_t max);
 void nlb_sync_record(struct lbc_pass *pass);
 bool nlb_sync_publish(struct lbc_pass *pass, struct lbc_life_state *state);
-bool nlb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address);
-char *nlb_sync_mismatch(const struct lbc_pass *pass);
+const char *nlb_sync_address(const struct lbc_pass *pass);
 /* events.c */
 void nlb_emit_events(struct lbc_pass *pass);
 /* A pass that releases: release.c */

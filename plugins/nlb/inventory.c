@@ -103,39 +103,8 @@ static int inventory_fill(struct lbc_instance *lbc, const struct ccm_request *re
     return r;
 }
 
-/* One of our listeners uses a group that was not listed: its tags are gone. So it may be when
- * memory is too short to tell: then the Service looks for itself. */
-static bool lacks_group(const struct lbc_state *state, const struct ccm_service *service,
-                        const char *cluster_id)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct lbc_listener *one = state->listeners[i];
-        enum lbc_owner owner = LBC_OWNER_NONE;
-
-        if (one->group_id != NULL && lbc_state_group_by_id(state, one->group_id) == NULL &&
-            (nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner) < 0 ||
-             owner == LBC_OWNER_OURS)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void inventory_settle(const struct lbc_instance *lbc, const struct ccm_service *service,
-                             struct lbc_state *state)
-{
-    if (!state->listeners_known) {
-        lbc_state_forget_listeners(state);
-    }
-    if (!state->groups_known || lacks_group(state, service, lbc_cluster_id(lbc))) {
-        lbc_state_forget_groups(state);
-    }
-}
-
 const struct lbc_inventory_ops nlb_inventory_ops = {
     .list = alilb_list_lbs,
     .fill = inventory_fill,
-    .source = &nlb_source,
     .orphans = &nlb_orphan_ops,
-    .settle = inventory_settle,
 };

@@ -2,6 +2,7 @@
 
 #include "annotations.h"
 #include "lbc/rules/lb_attrs.h"
+#include "lint.h"
 #include "model_parts.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -173,32 +174,30 @@ static const struct lbc_fixed_attr fixed_attrs[] = { { "address type", NLB_LB_AD
                                                      { NULL, 0 } };
 
 /* Instances and interfaces are reached within their VPC only, addresses beyond it as well. */
-static bool lb_needs_vpc(const struct lbc_model *model, const struct lbc_lb *lb)
+static const char *lb_vpc_remedy(const struct lbc_model *model, const struct lbc_lb *lb)
 {
     (void)lb; /* wherever it is reached from */
     for (size_t i = 0; i < model->want->group_count; i++) {
         const char *type = ((const struct nlb_group *)model->want->groups[i])->type;
 
         if (type == NULL || !ccm_text_equal_case(type, "Ip")) { /* NULL: Instance */
-            return true;
+            return "only backends by address reach another VPC; set annotation server-group-type "
+                   "to "
+                   "Ip, or name another load balancer";
         }
     }
-    return false;
+    return NULL;
 }
 
 const struct lbc_model_ops nlb_model_ops = {
     .size = sizeof(struct nlb_model),
     .type = &nlb_state_type,
-    .annotations = &nlb_annotations,
+    .rules = &nlb_rules,
     .lb = nlb_model_lb,
     .begin = begin_ports,
     .port = build_port,
     .check_group = nlb_model_check_group,
     .fixed = fixed_attrs,
-    .needs_vpc = lb_needs_vpc,
-    .vpc_remedy = "only backends by address reach another VPC; set annotation server-group-type to "
-                  "Ip, or name another load balancer",
+    .vpc_remedy = lb_vpc_remedy,
     .keep_lb = nlb_model_keep_lb,
-    .address_type = NLB_LB_ADDRESS_TYPE,
-    .protections = 1U << NLB_LB_PROTECT | 1U << NLB_LB_MODIFICATION,
 };

@@ -154,20 +154,11 @@ void nlb_sync_record(struct lbc_pass *pass)
 
 /* --- somebody else's load balancer, and the Service's status --- */
 
-bool nlb_sync_matches(const struct lbc_pass *pass, const struct ccm_ingress *address)
-{
-    return ccm_text_equal(address->hostname, nlb_actual(pass)->lb.dns);
-}
-
-char *nlb_sync_mismatch(const struct lbc_pass *pass)
+const char *nlb_sync_address(const struct lbc_pass *pass)
 {
     const char *dns = nlb_actual(pass)->lb.dns;
 
-    return ccm_text_format(
-        "service has been associated with dnsname [%s], cannot be bound to "
-        "dnsname [%s]: delete and recreate the service, or take annotation " LBC_ANNO_PREFIX
-        "id back",
-        pass->service->ingress[0]->hostname, dns == NULL ? "" : dns);
+    return dns == NULL ? "" : dns;
 }
 
 /* --- what the Service says then --- */

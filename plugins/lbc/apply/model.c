@@ -323,7 +323,7 @@ void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *hav
 int lbc_model_add_attrs(const struct lbc_builder *b, enum lbc_anno_group group,
                         enum lbc_protocol protocol, struct lbc_attrs *attrs, bool *ret_lacks)
 {
-    const struct lbc_attr_source source = { .table = b->ops->annotations,
+    const struct lbc_attr_source source = { .table = b->ops->rules->annotations,
                                             .group = group,
                                             .protocol = protocol,
                                             .service = b->in->service,

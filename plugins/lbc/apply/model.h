@@ -11,6 +11,7 @@
 #include "lbc/model/resolve.h"
 #include "lbc/model/settings.h"
 #include "lbc/rules/allow.h"
+#include "lbc/rules/lint.h"
 #include "lbc/rules/refusal.h"
 
 /* What a model is made from; borrowed. A release has no nodes, slices and refusals. */
@@ -137,9 +138,9 @@ struct lbc_fixed_attr {
 struct lbc_model_ops {
     size_t size; /* of its own model, which begins with a struct lbc_model */
     const struct lbc_state_type *type;
-    const struct lbc_anno_table *annotations;
-    bool any_node;                         /* `any_id` of struct lbc_node_rules */
-    const struct lbc_protocols *protocols; /* of listeners, for plain.h; NULL = port() knows them */
+    /* Which Services are the product's, annotations, what they may say, what nothing acts on. */
+    const struct lbc_lint_rules *rules;
+    bool any_node; /* `any_id` of struct lbc_node_rules */
     /* What annotations say about the load balancer, by lbc_model_init(); alone for a release. Into
      * a zeroed model. 0 or -ENOMEM. */
     int (*lb)(struct lbc_model *model, const struct lbc_model_input *in);
@@ -160,18 +161,14 @@ struct lbc_model_ops {
 
     /* What of somebody else's load balancer has to be as annotations ask; ends with a NULL what. */
     const struct lbc_fixed_attr *fixed;
-    /* Whether it has to be in the VPC of the cluster, and what a person can do when it is not; NULL
-     * = never. */
-    bool (*needs_vpc)(const struct lbc_model *model, const struct lbc_lb *lb);
-    const char *vpc_remedy;
+    /* What a person can do about one that has to be in the VPC of the cluster and is not; NULL (the
+     * function too) = it may be in any. */
+    const char *(*vpc_remedy)(const struct lbc_model *model, const struct lbc_lb *lb);
     /* What else of it keeps the Service from being served there, for people; pods: they are its
      * backends. NULL = nothing. */
     const char *(*unfit)(const struct lbc_model *model, const struct lbc_lb *lb, bool pods);
     /* What else of the product's is not to be changed when nothing of it is; NULL = nothing. */
     void (*keep_lb)(struct lbc_model *model);
-    /* The attribute that says whether it has a public address: "intranet", in any case, is none. */
-    unsigned address_type;
-    unsigned protections; /* 1 << the attributes that a release switches off */
 };
 
 /*

@@ -109,7 +109,7 @@ int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in
 {
     struct lbc_plain_model *own = (struct lbc_plain_model *)model;
 
-    return lbc_model_init(model, model->ops->annotations, &own->want.lbc, in);
+    return lbc_model_init(model, model->ops->rules->annotations, &own->want.lbc, in);
 }
 
 int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err)
@@ -126,7 +126,8 @@ int lbc_plain_build_port(struct lbc_builder *b, struct lbc_desired_port *want,
     char target[64];
     char number[24];
     bool fresh = false;
-    int r = lbc_setting_protocol(service, want->port, b->ops->protocols, &want->protocol, err);
+    int r =
+        lbc_setting_protocol(service, want->port, b->ops->rules->protocols, &want->protocol, err);
 
     ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
     lbc_candidates_target(want->mode, want->port, target, sizeof(target));

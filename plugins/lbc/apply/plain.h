@@ -77,12 +77,11 @@ struct lbc_plain_model {
 
 /* The way to it: members of a struct lbc_model_ops. LBC_PLAIN_MODEL_BUT_PORT: for a port() of its
  * own, which may call lbc_plain_build_port(). */
-#define LBC_PLAIN_MODEL(table, of_listeners)                                                       \
-    LBC_PLAIN_MODEL_BUT_PORT(table, of_listeners), .port = lbc_plain_build_port
-#define LBC_PLAIN_MODEL_BUT_PORT(table, of_listeners)                                              \
+#define LBC_PLAIN_MODEL(lint_rules)                                                                \
+    LBC_PLAIN_MODEL_BUT_PORT(lint_rules), .port = lbc_plain_build_port
+#define LBC_PLAIN_MODEL_BUT_PORT(lint_rules)                                                       \
     .size = sizeof(struct lbc_plain_model), .type = &lbc_plain_type, .any_node = true,             \
-    .annotations = (table), .protocols = (of_listeners), .lb = lbc_plain_begin_lb,                 \
-    .begin = lbc_plain_begin_ports
+    .rules = (lint_rules), .lb = lbc_plain_begin_lb, .begin = lbc_plain_begin_ports
 
 CCM_NODISCARD int lbc_plain_begin_lb(struct lbc_model *model, const struct lbc_model_input *in);
 CCM_NODISCARD int lbc_plain_begin_ports(struct lbc_builder *b, struct ccm_error *err);

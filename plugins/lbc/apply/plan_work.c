@@ -10,7 +10,7 @@ struct lbc_work lbc_work_begin(struct lbc_plan *plan, const struct lbc_plan_ops 
     plan->table = ops->steps;
     return (struct lbc_work){
         .ops = ops,
-        .annotations = in->model->ops->annotations,
+        .annotations = in->model->ops->rules->annotations,
         .plan = plan,
         .in = in,
         .model = in->model,

@@ -89,6 +89,8 @@ enum lbc_anno_need {
     256U /* a switch that the cloud writes true and false, as any of type BOOL                     \
           */
 
+#define LBC_ATTR_PROTECTS 512U /* of a load balancer: a release switches it off */
+
 #define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
 
 /* A value that holds for listeners of some protocols. */

@@ -51,6 +51,15 @@ struct lbc_cloud_caller {
     const struct ccm_request *req;
 };
 
+/* Where the cluster is in the cloud; valid once the account is started, texts are the account's.
+ * NULL = there is no such thing. */
+struct lbc_site {
+    const char *cluster_id;     /* all that belongs to the cluster is marked with it; never NULL */
+    const char *resource_group; /* of what is created */
+    const char *vpc_id;         /* of the cluster */
+    const char *region;         /* of load balancers and backends, as provider ids of nodes begin */
+};
+
 struct lbc_cloud_ops {
     /* For create(): no I/O. NULL, as the next two: nothing but the host is needed, it is the
      * account. What was acquired is released in any case; an account of NULL is fine then. */
@@ -59,14 +68,8 @@ struct lbc_cloud_ops {
     /* For start(): blocks. What belongs to this cluster is marked with its id, so a missing one is
      * an error. */
     int (*start)(void *account, const struct ccm_host *host, struct ccm_error *err);
-    const char *(*cluster_id)(const void *account);
-    /* Where what is made belongs in the account; NULL = there is no such thing. */
-    const char *(*resource_group)(const void *account);
-    /* The VPC of the cluster; NULL = there is no such thing. */
-    const char *(*vpc_id)(const void *account);
-    /* The region of load balancers and their backends, as provider ids of nodes begin; NULL = there
-     * is no such thing. */
-    const char *(*region)(const void *account);
+    /* Where the cluster is, into zeroed memory. Pure. */
+    void (*site)(const void *account, struct lbc_site *ret);
 
     /* Which interfaces have the addresses, all or nothing. Blocks. NULL, as the next: no product
      * has pods as backends but by their addresses alone. */
@@ -106,6 +109,14 @@ struct lbc_cloud {
     const struct lbc_cloud_ops *ops;
     void *account;
 };
+
+static inline struct lbc_site lbc_cloud_site(const struct lbc_cloud *cloud)
+{
+    struct lbc_site site = { .cluster_id = NULL };
+
+    cloud->ops->site(cloud->account, &site);
+    return site;
+}
 
 static inline const char *lbc_cloud_remedy(const struct lbc_cloud *cloud,
                                            const struct ccm_error *err)

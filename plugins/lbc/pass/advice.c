@@ -60,7 +60,7 @@ static struct lbc_rule_ask advice_ask(struct advice *advice)
 
     return (struct lbc_rule_ask){
         .kinds = (1U << LBC_FOUND_FIELD) - 1,
-        .rules = pass->lbc->ops->product->rules,
+        .rules = pass->lbc->ops->model->rules,
         .service = pass->service,
         .view = lbc_pass_view(pass),
         .pods_by_default = pass->lbc->pods_by_default,
@@ -147,7 +147,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 1000 };
 
-    lbc_anno_unknown(pass->lbc->ops->product->rules->annotations, &pass->service->meta, &unknown);
+    lbc_anno_unknown(pass->lbc->ops->model->rules->annotations, &pass->service->meta, &unknown);
     lbc_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
     advice_emit_found(pass);
     advice_emit_fields(pass);
@@ -230,7 +230,7 @@ static bool has_uneven_weights(const struct lbc_backends *set)
 static void advice_emit_uneven(struct lbc_pass *pass)
 {
     const struct lbc_anno *row =
-        lbc_anno_find(pass->lbc->ops->product->rules->annotations, "scheduler");
+        lbc_anno_find(pass->lbc->ops->model->rules->annotations, "scheduler");
     const char *value = row == NULL ? "" : lbc_anno_value(&lbc_pass_view(pass)->meta, row);
     const bool is_rr =
         row != NULL && ccm_text_equal(value[0] == '\0' ? row->fallback : value, "rr");

@@ -110,7 +110,7 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .host = pass->lbc->host,
         .req = pass->req,
         .service = pass->service,
-        .annotations = pass->lbc->ops->product->rules->annotations,
+        .annotations = pass->lbc->ops->model->rules->annotations,
         .model = pass->releases ? NULL : pass->model,
         .pending = &pass->entry->pending,
         .batch = &pass->lbc->batch,

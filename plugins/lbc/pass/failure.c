@@ -142,7 +142,7 @@ int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = TEXT_MAX };
 
-    lbc_blame_write(pass->lbc->ops->product->rules->annotations, &pass->service->meta,
+    lbc_blame_write(pass->lbc->ops->model->rules->annotations, &pass->service->meta,
                     lbc_cloud_remedy(&pass->lbc->cloud, err), err->message, &advice);
     lbc_problems_add(&pass->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
     (void)failure_end_as(pass, reason, what, err); /* r says more */

@@ -42,7 +42,7 @@ static int manifest_refuse_row(struct lbc_refusals *refused, const struct lbc_an
 /* Ids of the account that are not for this namespace. */
 static int manifest_refuse_ids(struct lbc_pass *pass)
 {
-    const struct lbc_lint_rules *rules = pass->lbc->ops->product->rules;
+    const struct lbc_lint_rules *rules = pass->lbc->ops->model->rules;
     const struct lbc_allow allow = lbc_pass_allow(pass);
     int r = 0;
 
@@ -62,7 +62,7 @@ int lbc_manifest_check(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_instance *lbc = pass->lbc;
     struct lbc_refusals *refused = &pass->refused;
-    int r = lbc_refusals_collect(refused, lbc->ops->product->rules, pass->service);
+    int r = lbc_refusals_collect(refused, lbc->ops->model->rules, pass->service);
     if (r == 0) {
         r = lbc_reuse_check_option(pass, err);
         r = r < 0 && r != -ENOMEM ? lbc_refusals_add(refused, "id", err) : r;

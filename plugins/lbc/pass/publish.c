@@ -81,8 +81,9 @@ static bool publish_leaves_label(const struct lbc_pass *pass)
 static bool publish_is_restored(const struct lbc_pass *pass)
 {
     const struct lbc_model *model = pass->model;
-    const unsigned switches =
-        pass->entry->releasing && !pass->lbc->dry ? pass->lbc->ops->model->protections : 0;
+    const unsigned switches = pass->entry->releasing && !pass->lbc->dry
+                                  ? lbc_lb_protections(pass->lbc->ops->model->rules->annotations)
+                                  : 0;
     bool restored = true;
 
     for (unsigned i = 0; switches >> i != 0; i++) {
@@ -114,7 +115,7 @@ static bool publish_shows_lb(struct lbc_pass *pass, struct lbc_life_state *state
 static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_life_state state = {
-        .ip_mode = lbc_inside_ip_mode(pass->lbc->ops->product->rules, lbc_pass_view(pass),
+        .ip_mode = lbc_inside_ip_mode(pass->lbc->ops->model->rules, lbc_pass_view(pass),
                                       pass->lbc->ip_mode),
     };
     char tags[LBC_MARKS_TEXT];

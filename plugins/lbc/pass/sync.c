@@ -396,7 +396,8 @@ static void sync_restore_protections(struct lbc_pass *pass)
 {
     if (!pass->model->reused && lbc_pass_lb(pass)->id != NULL && sync_was_releasing(pass)) {
         pass->entry->releasing = true;
-        lbc_model_demand(pass->model, pass->lbc->ops->model->protections);
+        lbc_model_demand(pass->model,
+                         lbc_lb_protections(pass->lbc->ops->model->rules->annotations));
     }
 }
 
@@ -405,13 +406,14 @@ static void sync_restore_protections(struct lbc_pass *pass)
 /* missed: that it is missing is reported first. */
 static int sync_check_public(const struct lbc_pass *pass, bool missed, struct ccm_error *err)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
-    const char *type = lbc_state_lb(pass->model->want)->texts[ops->model->address_type];
+    const struct lbc_lint_rules *rules = pass->lbc->ops->model->rules;
+    const struct lbc_anno *row = lbc_anno_find(rules->annotations, "address-type");
+    const char *type = row == NULL ? NULL : lbc_lb_get(row, lbc_state_lb(pass->model->want)->texts);
 
     if (!pass->lbc->disable_public || missed || ccm_text_equal_case(type, "intranet")) {
         return 0;
     }
-    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", ops->product->rules->public_text);
+    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL, "%s", rules->public_text);
 }
 
 /* One that was created may be there although no list shows it, and what vanishes again and again is
@@ -560,8 +562,7 @@ static int group_drop_elsewhere(struct lbc_pass *pass, size_t at, const char *id
 /* No load balancer takes instances of another region: that is known without a call. */
 static int sync_drop_elsewhere(struct lbc_pass *pass)
 {
-    const struct lbc_cloud *cloud = &pass->lbc->cloud;
-    const char *region = cloud->ops->region == NULL ? NULL : cloud->ops->region(cloud->account);
+    const char *region = lbc_cloud_site(&pass->lbc->cloud).region;
     const struct lbc_node_table *nodes = &pass->model->nodes;
     const struct lbc_state *want = pass->model->want;
     struct ccm_error why = CCM_ERROR_INIT;

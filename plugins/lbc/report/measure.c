@@ -121,8 +121,8 @@ void lbc_measure_pass(const struct lbc_pass *pass, int64_t started_ms, int r,
     const int64_t took = begun == 0 ? own : host->wall_ms(host) - begun;
 
     host->metric(host, &latency, values, took < 0 ? 0 : (double)took); /* clocks may differ */
-    if (pass->lbc->ops->product->verb != NULL) {
-        values[1] = pass->lbc->ops->product->verb;
+    if (lbc_has_trait(pass->lbc, LBC_MEASURES_AGAIN)) {
+        values[1] = "reconcile";
         host->metric(host, &latency, values, (double)own);
     }
 }

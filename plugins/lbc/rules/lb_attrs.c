@@ -107,6 +107,18 @@ const char *lbc_lb_fallback(const struct lbc_anno *row)
     return (row->cloud & LBC_ATTR_RESET) == 0 ? NULL : lbc_attr_default(row, LBC_OTHER);
 }
 
+unsigned lbc_lb_protections(const struct lbc_anno_table *table)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->rows[i].id != 0 && (table->rows[i].cloud & LBC_ATTR_PROTECTS) != 0) {
+            bits |= 1U << (table->rows[i].id - 1);
+        }
+    }
+    return bits;
+}
+
 unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_refusals *refused)
 {
     unsigned bits = 0;

@@ -35,6 +35,8 @@ CCM_NODISCARD int lbc_lb_add_wishes(const struct lbc_anno_table *table,
 CCM_NODISCARD int lbc_lb_add_defaults(const struct lbc_anno_table *table, char **texts);
 /* What the attribute goes back to when nobody asks for a value any more; NULL: it stays. */
 const char *lbc_lb_fallback(const struct lbc_anno *row);
+/* 1 << number of those that a release switches off. */
+unsigned lbc_lb_protections(const struct lbc_anno_table *table);
 /* 1 << number of those whose annotation cannot be used. */
 unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_refusals *refused);
 

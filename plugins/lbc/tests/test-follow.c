@@ -122,7 +122,8 @@ static void put_desired(struct lbc_state *want, const struct desired *one)
 
 static void test_follow(void **state)
 {
-    static const struct lbc_model_ops model_ops = { .type = &lbc_plain_type };
+    static const struct lbc_lint_rules lint_rules = { .annotations = NULL };
+    static const struct lbc_model_ops model_ops = { .rules = &lint_rules };
     static const struct lbc_plan_ops rules = { LBC_PLAIN_RULES(10) };
 
     (void)state;

@@ -99,10 +99,10 @@ static void lb_fini(struct lbc_lb *lb)
     plugin.freed += ccm_text_equal(lb->id, "default/s7") ? 1 : 0;
 }
 
-static const char *cluster_id(const void *account)
+static void site(const void *account, struct lbc_site *ret)
 {
     (void)account;
-    return "c1";
+    ret->cluster_id = "c1";
 }
 
 static bool is_ours(const struct ccm_service *service)
@@ -114,12 +114,17 @@ static bool is_ours(const struct ccm_service *service)
 static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror),
                                                    .lb_size = sizeof(struct lbc_lb),
                                                    .lb_fini = lb_fini };
-static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
+static const struct lbc_cloud_ops cloud_ops = { .site = site };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
 static const struct lbc_anno_table annotations = { .count = 0 };
 static const struct lbc_lint_rules rules = { .annotations = &annotations };
-static const struct lbc_product product = { .rules = &rules };
+static const struct lbc_product product = { .name = "toy" };
+static const struct lbc_model_ops model_ops = { .rules = &rules };
+static const struct lbc_plan_ops plan_ops = { .batch = 1 };
+static const struct lbc_change_ops change_ops = { .rules = &plan_ops };
 static const struct lbc_ops ops = { .product = &product,
+                                    .model = &model_ops,
+                                    .change = &change_ops,
                                     .mirror = &mirror_type,
                                     .inventory = &inventory_ops };
 

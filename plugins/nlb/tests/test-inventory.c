@@ -58,10 +58,10 @@ static struct ccm_strmap *names(size_t services)
     return map;
 }
 
-static const char *cluster_id(const void *account)
+static void site(const void *account, struct lbc_site *ret)
 {
     (void)account;
-    return "c1";
+    ret->cluster_id = "c1";
 }
 
 /* An instance that reads by the client of `sim`. */
@@ -70,7 +70,7 @@ static struct lbc_instance *instance_of(struct sim *sim)
     static struct lbc_cloud_ops cloud;
     static struct lbc_instance lbc;
 
-    cloud = (struct lbc_cloud_ops){ .cluster_id = cluster_id };
+    cloud = (struct lbc_cloud_ops){ .site = site };
     lbc = (struct lbc_instance){
         .host = sim->setup.host,
         .ops = &nlb_ops,
@@ -83,12 +83,12 @@ static struct lbc_instance *instance_of(struct sim *sim)
 static bool items_take_state(struct lbc_survey *items, const struct ccm_service *service,
                              struct nlb_state *have)
 {
-    static const struct lbc_cloud_ops cloud = { .cluster_id = cluster_id };
-    const struct lbc_instance lbc = { .cloud.ops = &cloud };
+    static const struct lbc_cloud_ops cloud = { .site = site };
+    const struct lbc_instance lbc = { .ops = &nlb_ops, .cloud.ops = &cloud };
     const bool taken = lbc_survey_take(items, service, &have->lbc);
 
     if (taken) {
-        nlb_inventory_ops.settle(&lbc, service, &have->lbc);
+        lbc_inventory_settle(&lbc, service, &have->lbc);
     }
     return taken;
 }

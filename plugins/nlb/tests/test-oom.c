@@ -622,16 +622,16 @@ static void test_whose(void **state)
 
 /* --- the inventory --- */
 
-static const char *cluster_id(const void *account)
+static void site(const void *account, struct lbc_site *ret)
 {
     (void)account;
-    return CLUSTER;
+    ret->cluster_id = CLUSTER;
 }
 
 /* Complete, or without a part that is then read by the Service itself, or not there at all. */
 static bool read_inventory(size_t at, bool all)
 {
-    static const struct lbc_cloud_ops ops = { .cluster_id = cluster_id };
+    static const struct lbc_cloud_ops ops = { .site = site };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
     struct lbc_instance lbc = { .host = &host, .ops = &nlb_ops, .cloud.ops = &ops };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
@@ -646,7 +646,7 @@ static bool read_inventory(size_t at, bool all)
     const bool found = inventory != NULL && lbc_survey_take(inventory, cluster.service, &have.lbc);
 
     if (found) {
-        nlb_inventory_ops.settle(&lbc, cluster.service, &have.lbc);
+        lbc_inventory_settle(&lbc, cluster.service, &have.lbc);
     }
 
     assert_true(r == 0 || failed);
