@@ -153,6 +153,12 @@ static void account_format_console(const void *account, const char *product, con
                  product, id);
 }
 
+static void account_explain(const struct ccm_error *err, struct lbc_failure *ret)
+{
+    ret->remedy = ali_error_remedy(err);
+    ret->is_wait = ali_error_is_wait(err);
+}
+
 const struct lbc_cloud_ops alilb_cloud_ops = {
     .acquire = account_acquire,
     .release = account_release,
@@ -164,8 +170,7 @@ const struct lbc_cloud_ops alilb_cloud_ops = {
     .end_pass = account_end_pass,
     .describe = account_describe,
     .console = account_format_console,
-    .remedy = ali_error_remedy,
-    .is_wait = ali_error_is_wait,
+    .explain = account_explain,
 };
 
 enum ali_priority alilb_priority(enum lbc_priority priority)

@@ -49,7 +49,8 @@ static const struct lbc_product product = {
     .console = "slb",
     .probes_from = "100.64.0.0/10",
     .vswitch_from = "annotation vswitch-id, option vswitch_ids of group alicloud",
-    .traits = LBC_FINDS_SHOWN | LBC_MUST_RUN | LBC_RELEASES_BY_LABEL | LBC_CREATES_ONCE,
+    .traits = LBC_FINDS_SHOWN | LBC_MUST_RUN | LBC_RELEASES_BY_LABEL | LBC_CREATES_ONCE |
+              LBC_COUNTS_PROBLEMS,
     .needs_mark = needs_mark,
     .refuse = refuse_acl,
 };

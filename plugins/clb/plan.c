@@ -32,9 +32,8 @@ const struct lbc_plan_ops clb_plan_ops = {
     .plan_more = clb_plan_more,
     .update_listener = clb_plan_update_listener,
     .needs_rebuild = clb_plan_needs_rebuild,
-    .traits = LBC_PLAN_SERIAL | LBC_PLAN_LISTS_ALL | LBC_PLAN_TAGS_REUSED | LBC_PLAN_PRINTS_PRESENT,
-    .tags_max = LBC_TAGS_MAX,
-    .guards = "Acl",
+    .traits = LBC_PLAN_SERIAL | LBC_PLAN_LISTS_ALL | LBC_PLAN_TAGS_REUSED |
+              LBC_PLAN_PRINTS_PRESENT | LBC_PLAN_LIMITS_TAGS,
     .batch = CLB_BATCH_DEFAULT,
     .create_batch = CLB_BATCH_SMALL,
 };

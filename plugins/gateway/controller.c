@@ -110,6 +110,10 @@ static void controller_name_finalizer(struct gateway *self)
 
 void gateway_controller_init(struct gateway *self)
 {
+    static const struct lbc_served served = {
+        .letter = GATEWAY_KIND, .noun = "Gateway", .resource = "gateway", .member = "addresses"
+    };
+
     controller_name_finalizer(self);
     self->rules = nlb_rules;
     controller_copy_checks(self);
@@ -126,10 +130,7 @@ void gateway_controller_init(struct gateway *self)
     self->product.component = GATEWAY_COMPONENT;
     self->product.reused_label = LBC_LIFE_REUSED_LABEL "gateway";
     self->product.type = "Gateway";
-    self->product.kind = GATEWAY_KIND;
-    self->product.shown_as[0] = "gateway";
-    self->product.shown_as[1] = "addresses";
-    self->product.noun = "Gateway";
+    self->product.served = &served;
     self->product.needs_mark = NULL; /* there are no source ranges */
     self->product.refuse = NULL;
     self->model = nlb_model_ops;

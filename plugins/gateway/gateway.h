@@ -19,7 +19,7 @@
 #define GATEWAY_CLASS_FINALIZER "gateway-exists-finalizer." GATEWAY_GROUP
 #define GATEWAY_COMPONENT       "gateway-controller"
 #define GATEWAY_CLASS           "ccm.alibabacloud.com/gateway" /* of Gateways, shown as Services */
-#define GATEWAY_KIND            'g'                            /* of struct lbc_product */
+#define GATEWAY_KIND            'g'                            /* of struct lbc_served */
 #define GATEWAY_NAME_PREFIX     "gateway_"                     /* no Service is called so */
 /* In tls.options of a listener: certificates by id, the first of them by default. */
 #define GATEWAY_CERTIFICATES_KEY "ccm.alibabacloud.com/certificate-ids"

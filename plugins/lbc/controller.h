@@ -41,6 +41,14 @@ struct lbc_quota_limit {
     uint64_t published;
 };
 
+/* What a product serves. */
+struct lbc_served {
+    char letter;          /* that uids begin with, see lbc_owner_is_lb_name(); 0 = Services */
+    const char *noun;     /* for messages */
+    const char *resource; /* for kubectl */
+    const char *member;   /* of the status, with the addresses */
+};
+
 /* What a product does in another way than the engine does without the bit. */
 enum lbc_trait {
     /* A load balancer that the status shows is missed before a message says that none is created.
@@ -48,9 +56,8 @@ enum lbc_trait {
     LBC_FINDS_SHOWN = 1U << 0,
     /* A listener that was stopped serves no traffic. */
     LBC_MUST_RUN = 1U << 1,
-    /* A deleted load balancer leaves its groups, so writes to them do not show that it is gone: it
-     * is read before a success is reported. */
-    LBC_GROUPS_OUTLIVE = 1U << 2,
+    /* What is wrong before the first step of a plan counts as a failed step. */
+    LBC_COUNTS_PROBLEMS = 1U << 2,
     /* Without any usable port no load balancer is created. */
     LBC_NEEDS_PORT = 1U << 3,
     /* When annotation id and the label with the last load balancer differ, the one that the label
@@ -87,14 +94,9 @@ struct lbc_product {
     const char *console;      /* word for the cloud's console(); NULL = there is none */
     const char *probes_from;  /* where health checks come from; for products with health() */
     const char *vswitch_from; /* what says where new ones stand; for products with vswitch() */
-    /* What it serves is no Service, but shown to the engine as one: the letter that its uids begin
-     * with then, see lbc_owner_is_lb_name(). 0 = Services. */
-    char kind;
-    /* What such an object is called by kubectl, and the member of its status that shows addresses;
-     * unset = as Services. */
-    const char *shown_as[2];
-    const char *noun; /* for messages; NULL = "Service" */
-    unsigned traits;  /* enum lbc_trait */
+    /* What it serves is no Service, but shown to the engine as one; NULL = Services. */
+    const struct lbc_served *served;
+    unsigned traits; /* enum lbc_trait */
 
     /* Whether something may be made for the Service that only the extra label tells of: the label
      * is written first then, and makes lbc_pass_is_marked() true. It goes when publish() says that
@@ -107,8 +109,8 @@ struct lbc_product {
     int (*refuse)(const struct lbc_instance *lbc, struct lbc_refusals *refusals);
 };
 
-/* "Service", or what else it serves. */
-const char *lbc_product_noun(const struct lbc_product *product);
+/* Services, or what else it serves. */
+const struct lbc_served *lbc_product_served(const struct lbc_product *product);
 
 /* From the cloud to the state (pass->entry->state). All or nothing: a failed read never looks like
  * an empty answer. They block. */

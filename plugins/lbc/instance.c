@@ -64,7 +64,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->life = (struct lbc_life){
         .host = host,
         .finalizer = product->finalizer,
-        .noun = lbc_product_noun(product),
+        .noun = lbc_product_served(product)->noun,
         .component = product->component,
         .extra_label = product->extra_label,
         .reused_label = product->reused_label,

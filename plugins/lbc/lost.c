@@ -145,14 +145,14 @@ static void lost_format_looks(const struct lbc_instance *lbc, bool deleted, stru
 static void lost_format_recipe(const struct lbc_pass *pass, struct ccm_buf *ret)
 {
     const struct ccm_object *meta = &pass->service->meta;
-    const char *const *words = pass->lbc->ops->product->shown_as;
+    const struct lbc_served *served = lbc_product_served(pass->lbc->ops->product);
     const char *name = strchr(meta->key, '/');
 
     ccm_buf_addf(ret,
                  "for a new one, with another address: kubectl patch %s %s -n %s "
                  "--subresource=status --type=merge -p '{\"status\":{\"%s\":null}}'",
-                 words[0] == NULL ? "service" : words[0], name == NULL ? meta->name : name + 1,
-                 meta->namespace_, words[1] == NULL ? "loadBalancer" : words[1]);
+                 served->resource, name == NULL ? meta->name : name + 1, meta->namespace_,
+                 served->member);
 }
 
 int lbc_lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *known,
@@ -188,7 +188,8 @@ int lbc_lost_refuse(const struct lbc_pass *pass, const struct lbc_lost_known *kn
                 "; does it still exist, then put tag %s=%s back on it, or, if a person made it, "
                 "annotation %sid on the %s%s)",
         lbc_names.messages, shown, ccm_buf_str(&recipe), lbc_names.tag_owner, tag,
-        lbc_names.annotations, lbc_product_noun(pass->lbc->ops->product), ccm_buf_str(&looks));
+        lbc_names.annotations, lbc_product_served(pass->lbc->ops->product)->noun,
+        ccm_buf_str(&looks));
 }
 
 int lbc_lost_check(struct lbc_pass *pass, const struct lbc_lost_known *known, struct ccm_error *err)

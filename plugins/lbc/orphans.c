@@ -393,7 +393,7 @@ static int orphans_look_on(struct lbc_instance *lbc, const struct ccm_request *r
 {
     CCM_CLEANUP(list_fini)
     struct lbc_orphan_list list = { .cluster_id = lbc_cluster_id(lbc),
-                                    .kind = lbc->ops->product->kind };
+                                    .kind = lbc_product_served(lbc->ops->product)->letter };
     CCM_CLEANUP(ccm_freep) int64_t *first_ms = NULL;
     const bool cleanup = lbc->host->option_int(lbc->host, NULL, lbc_opt_orphan_cleanup.name) != 0 &&
                          !orphans_may_be_others(lbc);

@@ -54,8 +54,8 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
 
     return (struct lbc_allow){
         .entries = host->option_strings(host, NULL, lbc_opt_allowed.name),
-        .plugin =
-            product->kind == 0 ? pass->lbc->ops->model->rules->annotations->kind : product->name,
+        .plugin = product->served == NULL ? pass->lbc->ops->model->rules->annotations->kind
+                                          : product->name,
         .namespace_ = pass->service->meta.namespace_,
     };
 }
@@ -243,7 +243,7 @@ struct lbc_lookup_how lbc_pass_begin_lookup(const struct lbc_pass *pass)
 
 void lbc_pass_end_lookup(struct lbc_pass *pass, struct lbc_lookup_how *how, const char *id, int r)
 {
-    const char *noun = lbc_product_noun(pass->lbc->ops->product);
+    const char *noun = lbc_product_served(pass->lbc->ops->product)->noun;
     CCM_CLEANUP(ccm_freep) char *several = CCM_STEAL(how->several);
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct lbc_creation *creation = &pass->entry->creation;

@@ -1,7 +1,11 @@
-/* What a product is called, see controller.h. */
+/* What a product serves, see controller.h. */
 #include "controller.h"
 
-const char *lbc_product_noun(const struct lbc_product *product)
+const struct lbc_served *lbc_product_served(const struct lbc_product *product)
 {
-    return product->noun == NULL ? "Service" : product->noun;
+    static const struct lbc_served service = { .noun = "Service",
+                                               .resource = "service",
+                                               .member = "loadBalancer" };
+
+    return product->served == NULL ? &service : product->served;
 }

@@ -51,8 +51,7 @@ static const struct lbc_product product = {
     .console = "nlb",
     .probes_from = "the addresses of the load balancer in its vSwitches",
     .vswitch_from = "annotation zone-maps",
-    .traits = LBC_NEEDS_PORT | LBC_GROUPS_OUTLIVE | LBC_CREATES_ONCE | LBC_FORGIVES_REUSED |
-              LBC_MEASURES_AGAIN,
+    .traits = LBC_NEEDS_PORT | LBC_CREATES_ONCE | LBC_FORGIVES_REUSED | LBC_MEASURES_AGAIN,
     .needs_mark = needs_mark,
     .refuse = refuse_ranges,
 };

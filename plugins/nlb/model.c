@@ -199,5 +199,4 @@ const struct lbc_model_ops nlb_model_ops = {
     .check_group = nlb_model_check_group,
     .fixed = fixed_attrs,
     .vpc_remedy = lb_vpc_remedy,
-    .keep_lb = nlb_model_keep_lb,
 };

@@ -12,7 +12,6 @@ struct nlb_model {
     struct nlb_state want;
     bool zones_explicit;  /* annotation zone-maps is there */
     bool groups_explicit; /* annotation security-group-ids is there, also when empty */
-    bool tags_explicit;   /* annotation additional-resource-tags is there */
     bool keep_security;   /* security groups or source ranges cannot be used: all of them stay */
 };
 

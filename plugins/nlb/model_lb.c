@@ -23,7 +23,6 @@ static int lb_read_lists(struct nlb_model *model, const struct ccm_service *serv
 
     model->zones_explicit = lbc_anno_get(meta, "zone-maps")[0] != '\0';
     model->groups_explicit = lbc_anno_is_set(meta, "security-group-ids");
-    model->tags_explicit = lbc_anno_get(meta, "additional-resource-tags")[0] != '\0';
     if (r == -EINVAL) {
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
         model->zones_explicit = false;
@@ -46,16 +45,6 @@ int nlb_model_lb(struct lbc_model *base, const struct lbc_model_input *in)
     base->keep_weights = lbc_anno_is_on(lbc_anno_get(&in->service->meta, "ignore-weight-update"));
     base->ipv6 = nlb_model_families(in->service) != LBC_IPV4;
     return lb_read_lists(model, in->service);
-}
-
-void nlb_model_keep_lb(struct lbc_model *base)
-{
-    struct nlb_model *model = (struct nlb_model *)base;
-
-    model->zones_explicit = false;
-    model->groups_explicit = false;
-    model->tags_explicit = false;
-    lbc_texts_fini(&model->want.lb.security_groups);
 }
 
 enum lbc_families nlb_model_families(const struct ccm_service *service)

@@ -7,8 +7,6 @@
 
 /* model_lb.c */
 CCM_NODISCARD int nlb_model_lb(struct lbc_model *base, const struct lbc_model_input *in);
-/* Zones and security groups are not to be changed, either. */
-void nlb_model_keep_lb(struct lbc_model *base);
 
 /* model_groups.c: the group of a port by lbc_model_group(), with its name. */
 CCM_NODISCARD int nlb_model_group(struct lbc_builder *b, struct lbc_desired_port *want,

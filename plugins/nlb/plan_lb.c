@@ -201,7 +201,7 @@ static int plan_zones(struct lbc_work *work, bool fresh_public)
     const struct nlb_lb *want = &nlb_work_model(work)->want.lb;
     struct nlb_step *step = NULL;
 
-    if (!nlb_work_model(work)->zones_explicit || want->zone_count == 0 ||
+    if (!nlb_work_model(work)->zones_explicit || work->model->as_it_is || want->zone_count == 0 ||
         !zones_differ(work, fresh_public)) {
         return 0;
     }

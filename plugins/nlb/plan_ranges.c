@@ -205,13 +205,13 @@ static int plan_joined(struct lbc_work *work)
     const char *own = nlb_work_have(work)->security_group.id;
     const bool wants_own = model->want.security_group.wanted;
     const bool joined = own != NULL && lbc_texts_has(present, own);
-    const bool leaves_own =
-        !wants_own && joined && !(model->groups_explicit && lbc_texts_has(wanted, own));
+    const bool speaks = model->groups_explicit && !work->model->as_it_is;
+    const bool leaves_own = !wants_own && joined && !(speaks && lbc_texts_has(wanted, own));
     bool crowded = false;
     int r = 0;
 
-    if (model->groups_explicit && (lbc_texts_put_missing(&join, wanted, present, NULL) < 0 ||
-                                   lbc_texts_put_missing(&leave, present, wanted, own) < 0)) {
+    if (speaks && (lbc_texts_put_missing(&join, wanted, present, NULL) < 0 ||
+                   lbc_texts_put_missing(&leave, present, wanted, own) < 0)) {
         return -ENOMEM;
     }
     crowded = present->len + join.len + (wants_own && !joined) > GROUPS_PER_LB;

@@ -415,7 +415,6 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         .left_out = { .max = 560 },
         .full = CCM_ERROR_INIT,
     };
-    const struct lbc_apply_ops *ops = apply->ops;
     size_t to = 0;
     int r = 0;
 
@@ -434,7 +433,7 @@ int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
         run.goes_on = *apply->sifting;
         *apply->sifting = false;
     }
-    apply->failed = ops->counts_problems ? apply->problems->count : 0;
+    apply->failed = apply->counts_problems ? apply->problems->count : 0;
     for (size_t from = 0; r == 0 && from < plan->len && !run_must_end(apply); from = to) {
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);

@@ -116,7 +116,6 @@ struct lbc_apply_ops {
     /* Whether backends that are taken out of the group stay until their connections have ended.
      * NULL = never. */
     bool (*is_draining)(const struct lbc_group *group);
-    unsigned small_batch; /* backends that are never too many for one call */
     /*
      * How far the load balancer of a mirror is. Pure. Asked about each one that was read, and
      * before each stage of a plan: a send() whose answer says so puts that into the mirror, or sets
@@ -129,7 +128,6 @@ struct lbc_apply_ops {
      */
     enum lbc_lb_ready (*lb_ready)(const struct lbc_state *have, uint64_t *again_ms,
                                   struct ccm_error *err);
-    bool counts_problems; /* what was wrong before the first step counts as failed */
 };
 
 #define LBC_LB_MAKING_MS 600000 /* so long it is waited for without a word */
@@ -146,6 +144,7 @@ struct lbc_apply {
     const struct lbc_model *model;            /* NULL: a release */
     struct lbc_pending_change *pending; /* see pending_change.h; NULL where no step asks for it */
     atomic_uint *batch;                 /* backends per call; NULL or 0: as the plan has it */
+    size_t small_batch;                 /* backends that are never too many for one call */
     enum lbc_priority *priority; /* of the product's calls; as it is at the beginning for most */
     bool *uncertain;             /* of the last call: it failed and may have been executed */
     struct lbc_state *have;      /* the mirror; changed by each step that is done */
@@ -158,7 +157,8 @@ struct lbc_apply {
     /* The Service is older than this process, and was there long enough for an earlier one to make
      * a load balancer with the same ClientToken and let go of it. */
     bool token_may_be_used;
-    size_t failed; /* steps, and what counts as failed before them */
+    bool counts_problems; /* what is wrong before the first step counts as failed */
+    size_t failed;        /* steps, and what counts as failed before them */
     /* Jobs that are put off, kept by the caller until the next run; NULL = all are waited for. */
     struct lbc_underway *underway;
     struct lbc_unknown *unknown;   /* backends that need not be added; NULL = not remembered */

@@ -57,7 +57,7 @@ void lbc_left_out_format(const struct lbc_left_out *left_out, const struct lbc_m
 {
     for (size_t i = 0; i < left_out->len; i++) {
         const struct lbc_left_out_part *part = &left_out->parts[i];
-        const char *remedy = cloud == NULL ? NULL : lbc_cloud_remedy(cloud, &part->why);
+        const char *remedy = cloud == NULL ? NULL : lbc_cloud_explain(cloud, &part->why).remedy;
 
         ccm_buf_adds(text, i == 0 ? "" : cloud == NULL ? ", " : "; ");
         backends_format(&part->backends, model, text);

@@ -58,11 +58,11 @@ int lbc_apply_forgive(const struct lbc_apply *apply, int r, const struct ccm_err
 bool lbc_apply_shrink_batch(const struct lbc_apply *apply, size_t count,
                             const struct ccm_error *err)
 {
-    if (apply->batch == NULL || count <= apply->ops->small_batch ||
+    if (apply->batch == NULL || count <= apply->small_batch ||
         !lbc_refusal_is(apply->ops, LBC_REFUSAL_BATCH, err)) {
         return false;
     }
-    atomic_store(apply->batch, apply->ops->small_batch);
+    atomic_store(apply->batch, (unsigned)apply->small_batch);
     return true;
 }
 
@@ -143,7 +143,7 @@ static bool step_hides_conflict(const struct lbc_run *run, const struct lbc_step
         err->retry_after_ms = err->retry_after_ms > 0 ? err->retry_after_ms : REPEATED_MS;
         return false;
     }
-    if (!lbc_cloud_is_wait(apply->cloud, err)) {
+    if (!lbc_cloud_explain(apply->cloud, err).is_wait) {
         step_distrust(apply, step);
     }
     apply->again_ms = err->retry_after_ms > 0 ? err->retry_after_ms : CONFLICT_MS;
@@ -160,8 +160,10 @@ int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct
     if (step_hides_conflict(run, step, err)) {
         return 0;
     }
-    remedy = remedy != NULL ? remedy : lbc_cloud_remedy(apply->cloud, err);
-    if (*apply->uncertain || !lbc_cloud_is_wait(apply->cloud, err)) {
+    const struct lbc_failure failure = lbc_cloud_explain(apply->cloud, err);
+
+    remedy = remedy != NULL ? remedy : failure.remedy;
+    if (*apply->uncertain || !failure.is_wait) {
         step_distrust(apply, step);
     }
     if (gone) {

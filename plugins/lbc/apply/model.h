@@ -167,8 +167,6 @@ struct lbc_model_ops {
     /* What else of it keeps the Service from being served there, for people; pods: they are its
      * backends. NULL = nothing. */
     const char *(*unfit)(const struct lbc_model *model, const struct lbc_lb *lb, bool pods);
-    /* What else of the product's is not to be changed when nothing of it is; NULL = nothing. */
-    void (*keep_lb)(struct lbc_model *model);
 };
 
 /*

@@ -47,6 +47,8 @@ enum lbc_plan_trait {
     LBC_PLAN_NAMES_CHANGES = 1U << 4,
     /* A printed plan has present values. */
     LBC_PLAN_PRINTS_PRESENT = 1U << 5,
+    /* A load balancer that has LBC_TAGS_MAX tags has no room for marks. */
+    LBC_PLAN_LIMITS_TAGS = 1U << 6,
 };
 
 /* A product. */
@@ -78,15 +80,15 @@ struct lbc_plan_ops {
     /* Whether a listener that is put back may send to the group (NULL: it had none). */
     bool (*may_restore)(const struct lbc_work *work, const struct lbc_group *group);
 
-    const char *guards;  /* attributes that limit who may connect begin so; NULL = none do */
-    size_t batch;        /* backends per call at most */
-    size_t create_batch; /* backends that the creation of a group takes; 0: it is made empty */
+    size_t batch; /* backends per call at most */
+    /* Backends that the creation of a group takes, and any call once the cloud has refused a larger
+     * one (LBC_REFUSAL_BATCH). 0: a group is created empty. */
+    size_t create_batch;
     /* What lbc_plan_drop_lb() deletes first, one step each, because the cloud deletes no load
      * balancer that still has some: LBC_EMPTIES_*; 0: one step takes it with all that is in it.
      * They have to be known then, see release() of struct lbc_read_ops. */
     unsigned empties;
     unsigned traits; /* enum lbc_plan_trait */
-    size_t tags_max; /* so many tags leave no room for marks; 0 = there always is */
 };
 
 /* What a plan is made from; borrowed. */

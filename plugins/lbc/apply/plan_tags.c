@@ -21,10 +21,9 @@ int lbc_plan_tags_step(struct lbc_work *work, unsigned type, const struct lbc_ta
 /* How it is found again, or that somebody's load balancer is in use. */
 static int tags_add_marks(const struct lbc_work *work, struct lbc_tags *add)
 {
-    const struct lbc_plan_ops *ops = work->ops;
     char owner[LBC_OWNER_LB_NAME];
 
-    if (ops->tags_max > 0 && work->lb->tags.len >= ops->tags_max) {
+    if (lbc_work_has(work, LBC_PLAN_LIMITS_TAGS) && work->lb->tags.len >= LBC_TAGS_MAX) {
         return 0;
     }
     if (work->model->reused) {

@@ -9,12 +9,9 @@
 /* --- what they were --- */
 
 /* What the step changes, and all that limits who may connect: that may be changed elsewhere. */
-static bool step_changes_attr(const struct lbc_work *work, const struct lbc_step *step,
-                              const struct lbc_attr *was)
+static bool step_changes_attr(const struct lbc_step *step, const struct lbc_attr *was)
 {
-    const char *guards = work->ops->guards;
-
-    return (guards != NULL && ccm_text_starts(was->row->field, guards)) ||
+    return (was->row->cloud & LBC_ATTR_ADMITS) != 0 ||
            !ccm_text_equal(was->value, lbc_attrs_get(&step->to->attrs, was->row));
 }
 
@@ -37,7 +34,7 @@ static int taken_add_listener(const struct lbc_work *work, const struct lbc_step
     for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
         const struct lbc_attr *was = &have->attrs.items[i];
 
-        if (was->value != NULL && step_changes_attr(work, step, was)) {
+        if (was->value != NULL && step_changes_attr(step, was)) {
             r = lbc_tags_put(&taken->was, was->row->field, was->value);
         }
     }

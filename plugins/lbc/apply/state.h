@@ -71,7 +71,9 @@ struct lbc_state_type {
     size_t lb_size;
     size_t group_size;
     size_t listener_size;
-    bool groups_move; /* groups are the load balancer's; else each Service has its own */
+    /* Groups are the load balancer's. Else each Service has its own, and they outlive the load
+     * balancer: writes to them do not show that it is gone. */
+    bool groups_move;
     /* Free what stands behind the common members, and in a state behind its load balancer; NULL =
      * nothing to free. */
     void (*fini)(struct lbc_state *state);

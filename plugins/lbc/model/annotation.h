@@ -88,8 +88,9 @@ enum lbc_anno_need {
 #define LBC_ATTR_BOOL                                                                              \
     256U /* a switch that the cloud writes true and false, as any of type BOOL                     \
           */
-
 #define LBC_ATTR_PROTECTS 512U /* of a load balancer: a release switches it off */
+#define LBC_ATTR_ADMITS                                                                            \
+    1024U /* limits who may connect: the record of a person's listener has it, changed or not */
 
 #define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
 

@@ -51,6 +51,12 @@ struct lbc_cloud_caller {
     const struct ccm_request *req;
 };
 
+/* What a failed call means. */
+struct lbc_failure {
+    const char *remedy; /* what a person can do; NULL = nothing but wait */
+    bool is_wait;       /* rate, rights, shutdown: it says nothing about what the cloud holds */
+};
+
 /* Where the cluster is in the cloud; valid once the account is started, texts are the account's.
  * NULL = there is no such thing. */
 struct lbc_site {
@@ -98,11 +104,9 @@ struct lbc_cloud_ops {
      * struct lbc_product. NULL = nowhere. */
     void (*console)(const void *account, const char *product, const char *id, struct ccm_buf *url);
 
-    /* What a person can do about a failed call; NULL (the function too) = nothing but wait. */
-    const char *(*remedy)(const struct ccm_error *err);
-    /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. NULL =
-     * only the last. */
-    bool (*is_wait)(const struct ccm_error *err);
+    /* What a failed call means; the answer is set already as of a cloud without this function:
+     * only a shutdown is a wait. NULL = that. */
+    void (*explain)(const struct ccm_error *err, struct lbc_failure *ret);
 };
 
 struct lbc_cloud {
@@ -118,16 +122,15 @@ static inline struct lbc_site lbc_cloud_site(const struct lbc_cloud *cloud)
     return site;
 }
 
-static inline const char *lbc_cloud_remedy(const struct lbc_cloud *cloud,
-                                           const struct ccm_error *err)
+static inline struct lbc_failure lbc_cloud_explain(const struct lbc_cloud *cloud,
+                                                   const struct ccm_error *err)
 {
-    return cloud->ops->remedy == NULL ? NULL : cloud->ops->remedy(err);
-}
+    struct lbc_failure failure = { .is_wait = err->kind == CCM_ERROR_CANCELLED };
 
-static inline bool lbc_cloud_is_wait(const struct lbc_cloud *cloud, const struct ccm_error *err)
-{
-    return cloud->ops->is_wait == NULL ? err->kind == CCM_ERROR_CANCELLED
-                                       : cloud->ops->is_wait(err);
+    if (cloud->ops->explain != NULL) {
+        cloud->ops->explain(err, &failure);
+    }
+    return failure;
 }
 
 #endif

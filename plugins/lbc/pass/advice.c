@@ -375,7 +375,7 @@ int lbc_pass_emit_left_out(struct lbc_pass *pass)
         ccm_buf_addf(&cause, "%s ", left_out->parts[i].why.code);
     }
     if (left_out->again_ms > 0) {
-        ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), CCM_ERROR_TRANSIENT,
+        ccm_retry_format(lbc_product_served(pass->lbc->ops->product)->noun, CCM_ERROR_TRANSIENT,
                          left_out->again_ms, left_out->again_ms, retry);
     }
     if (left_out->len > 0) {

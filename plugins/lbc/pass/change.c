@@ -27,7 +27,7 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
     return (struct lbc_plan_input){
         .model = pass->model,
         .have = pass->entry->state,
-        .noun = lbc_product_noun(pass->lbc->ops->product),
+        .noun = lbc_product_served(pass->lbc->ops->product)->noun,
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
@@ -114,6 +114,8 @@ struct lbc_apply lbc_pass_begin_apply(struct lbc_pass *pass, bool fresh)
         .model = pass->releases ? NULL : pass->model,
         .pending = &pass->entry->pending,
         .batch = &pass->lbc->batch,
+        .small_batch = pass->lbc->ops->change->rules->create_batch,
+        .counts_problems = lbc_has_trait(pass->lbc, LBC_COUNTS_PROBLEMS),
         .have = pass->entry->state,
         .problems = &pass->problems,
         .attempt = &pass->entry->creation.attempt,
@@ -406,7 +408,8 @@ static int change_confirm_service(struct lbc_pass *pass, const struct lbc_plan *
     return r < 0 ? ccm_error_wrap(err, r,
                                   "nothing is created as long as the API server does not confirm "
                                   "finalizer %s of the %s",
-                                  pass->life.finalizer, lbc_product_noun(pass->lbc->ops->product))
+                                  pass->life.finalizer,
+                                  lbc_product_served(pass->lbc->ops->product)->noun)
                  : 0;
 }
 

@@ -20,10 +20,10 @@ static int ensure_check_size(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->service->meta.too_large == NULL) {
         return 0;
     }
-    const int r =
-        ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
-                      "the %s is too large (%s): its load balancer stays as it is",
-                      lbc_product_noun(pass->lbc->ops->product), pass->service->meta.too_large);
+    const int r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                                "the %s is too large (%s): its load balancer stays as it is",
+                                lbc_product_served(pass->lbc->ops->product)->noun,
+                                pass->service->meta.too_large);
 
     return lbc_pass_fail(pass, r, err);
 }
@@ -94,7 +94,8 @@ static int ensure_settle_jobs(struct lbc_pass *pass, struct ccm_error *err)
 /* Nodes, slices, and pods with readiness gates. */
 static int ensure_take_snapshot(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const bool gated = pass->lbc->ops->product->kind == 0; /* no pod waits for another object */
+    const bool gated =
+        pass->lbc->ops->product->served == NULL; /* no pod waits for another object */
     const int r = lbc_snapshot_take(pass, err);
 
     return r == 0 && lbc_readiness_collect(&pass->readiness, pass->snapshot.slices,

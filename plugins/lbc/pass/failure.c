@@ -108,7 +108,8 @@ void lbc_pass_format_retry(const struct lbc_pass *pass, const struct ccm_error *
     uint64_t most_ms = 0;
     const uint64_t next_ms = host->retry_ms(host, pass->req, 0, err, &most_ms);
 
-    ccm_retry_format(lbc_product_noun(pass->lbc->ops->product), err->kind, next_ms, most_ms, ret);
+    ccm_retry_format(lbc_product_served(pass->lbc->ops->product)->noun, err->kind, next_ms, most_ms,
+                     ret);
 }
 
 /* Reason and beginning of its event, the same for all controllers; people search for them. */
@@ -143,7 +144,7 @@ int lbc_pass_fail_as(struct lbc_pass *pass, const char *reason, const char *what
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf advice = { .max = TEXT_MAX };
 
     lbc_blame_write(pass->lbc->ops->model->rules->annotations, &pass->service->meta,
-                    lbc_cloud_remedy(&pass->lbc->cloud, err), err->message, &advice);
+                    lbc_cloud_explain(&pass->lbc->cloud, err).remedy, err->message, &advice);
     lbc_problems_add(&pass->problems, err, advice.len == 0 ? NULL : ccm_buf_str(&advice));
     (void)failure_end_as(pass, reason, what, err); /* r says more */
     return r;

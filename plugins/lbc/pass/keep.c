@@ -53,7 +53,7 @@ static int keep_move(struct lbc_pass *pass, const char *id, struct ccm_error *er
     lbc_life_event(&pass->life, pass->service, true, "LoadBalancerReplaced",
                    "Load balancer [%s] does not exist any more: the %s moves to [%s], which "
                    "annotation id names, and gets its address",
-                   lbc_pass_lb_id(pass), lbc_product_noun(pass->lbc->ops->product), id);
+                   lbc_pass_lb_id(pass), lbc_product_served(pass->lbc->ops->product)->noun, id);
     pass->unfinished = true;
     pass->requeue_ms = LBC_PASS_AGAIN_MS;
     return lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
@@ -152,7 +152,8 @@ static void keep_explain(const struct lbc_pass *pass, bool proven, struct ccm_er
         first == NULL               ? ""
         : ccm_text_empty(first->ip) ? first->hostname
                                     : first->ip,
-        label, remedy, lbc_product_noun(pass->lbc->ops->product)); /* the text is what counts */
+        label, remedy,
+        lbc_product_served(pass->lbc->ops->product)->noun); /* the text is what counts */
 }
 
 int lbc_keep_prove(struct lbc_pass *pass, const struct ccm_error *why, struct ccm_error *err)

@@ -127,7 +127,7 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
     if (!publish_shows_lb(pass, &state)) {
         if (pass->lbc->dry && pass->problems.count == 0) {
             ccm_buf_addf(pass->life.plan, "set labels and status of the %s\n",
-                         lbc_product_noun(pass->lbc->ops->product));
+                         lbc_product_served(pass->lbc->ops->product)->noun);
         }
         return 0;
     }

@@ -213,7 +213,6 @@ static int sync_read_lb(struct lbc_pass *pass, struct lbc_lost_known *known, str
 /* What is done with somebody else's load balancer, now that it is known. */
 static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
 {
-    const struct lbc_ops *ops = pass->lbc->ops;
     const struct lbc_tags *tags = &lbc_pass_lb(pass)->tags;
     const bool may = lbc_reuse_may_configure(pass, tags);
     const int r = lbc_reuse_check_match(pass, err);
@@ -223,10 +222,7 @@ static int sync_fit_reused(struct lbc_pass *pass, struct ccm_error *err)
     }
     lbc_reuse_emit_kept(pass, may);
     if (!may) {
-        lbc_model_keep_lb(pass->model, lbc_reuse_compared(ops->model->fixed));
-        if (ops->model->keep_lb != NULL) {
-            ops->model->keep_lb(pass->model);
-        }
+        lbc_model_keep_lb(pass->model, lbc_reuse_compared(pass->lbc->ops->model->fixed));
     }
     return lbc_reuse_own_tags(pass, &lbc_state_lb(pass->model->want)->tags, tags) < 0
                ? ccm_error_nomem(err)
@@ -439,8 +435,8 @@ static int sync_check_creation(struct lbc_pass *pass, const struct lbc_lost_know
                              "serve the %s: no further one is created now. Find out in the cloud "
                              "what became of them; a change of the %s, or ccmd resync, tries again "
                              "at once",
-                             creation->count, lbc_product_noun(pass->lbc->ops->product),
-                             lbc_product_noun(pass->lbc->ops->product));
+                             creation->count, lbc_product_served(pass->lbc->ops->product)->noun,
+                             lbc_product_served(pass->lbc->ops->product)->noun);
     case LBC_CREATION_NOW:
     default:
         return 0;
@@ -663,7 +659,7 @@ static void sync_confirm_lb(struct lbc_pass *pass)
 {
     const char *id = lbc_pass_lb(pass)->id;
 
-    if (lbc_has_trait(pass->lbc, LBC_GROUPS_OUTLIVE) && pass->writes > 0 && !pass->fresh &&
+    if (!pass->lbc->ops->mirror->groups_move && pass->writes > 0 && !pass->fresh &&
         !pass->unfinished && pass->problems.count == 0 && id != NULL &&
         lbc_pass_is_gone(pass, id)) {
         lbc_entry_drop(pass->entry);

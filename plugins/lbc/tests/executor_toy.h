@@ -280,15 +280,9 @@ static const struct lbc_apply_ops without_jobs = {
     .refusals = refusals,
 };
 
-static const char *no_remedy(const struct ccm_error *err)
+static void explain(const struct ccm_error *err, struct lbc_failure *ret)
 {
-    (void)err;
-    return NULL;
-}
-
-static bool is_wait(const struct ccm_error *err)
-{
-    return err->kind == CCM_ERROR_AUTH;
+    ret->is_wait = err->kind == CCM_ERROR_AUTH;
 }
 
 static void forget_nothing(void *account, const char *address)
@@ -297,8 +291,7 @@ static void forget_nothing(void *account, const char *address)
     (void)address;
 }
 
-static const struct lbc_cloud_ops cloud_ops = { .remedy = no_remedy,
-                                                .is_wait = is_wait,
+static const struct lbc_cloud_ops cloud_ops = { .explain = explain,
                                                 .forget_interface = forget_nothing,
                                                 .find_gone_instances = toy_find_gone };
 
