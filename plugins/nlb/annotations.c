@@ -137,7 +137,7 @@ static const struct lbc_anno rows[] = {
       .help = "How connections are shared out; Local policy goes best with Wrr, session affinity "
               "with sch." },
     { LBC_ROW_SERVERS("connection-drain"), .type = LBC_ANNO_BOOL, .fallback = "off",
-      .field = "ConnectionDrainEnabled", .cloud = LBC_ATTR_RESET,
+      .field = "ConnectionDrainEnabled", .cloud = LBC_ATTR_RESET | LBC_ATTR_DRAINS,
       .help = "Let connections of a removed backend end by themselves. Pods that are being stopped "
               "keep their place without new connections as long as they serve." },
     { LBC_ROW_SERVERS("connection-drain-timeout"), NUMBER(0, 900),

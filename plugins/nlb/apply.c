@@ -136,11 +136,6 @@ static const struct lbc_refusal_row refusals[] = {
     { .means = 0 },
 };
 
-static bool group_is_draining(const struct lbc_group *group)
-{
-    return lbc_attrs_is_on(&group->attrs, nlb_group_field("ConnectionDrainEnabled"));
-}
-
 static enum lbc_lb_ready lb_ready(const struct lbc_state *have, uint64_t *again_ms,
                                   struct ccm_error *err)
 {
@@ -160,7 +155,6 @@ const struct alilb_apply_ops nlb_apply_ops = {
              .is_blocked = step_lacks_security_group,
              .wait = alilb_apply_wait,
              .refusals = refusals,
-             .is_draining = group_is_draining,
              .lb_ready = lb_ready },
     .rows = step_rows,
     .source = &nlb_source,

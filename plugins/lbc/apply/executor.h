@@ -113,9 +113,6 @@ struct lbc_apply_ops {
 
     const struct lbc_refusal_row *refusals; /* NULL = they say nothing of that */
 
-    /* Whether backends that are taken out of the group stay until their connections have ended.
-     * NULL = never. */
-    bool (*is_draining)(const struct lbc_group *group);
     /*
      * How far the load balancer of a mirror is. Pure. Asked about each one that was read, and
      * before each stage of a plan: a send() whose answer says so puts that into the mirror, or sets

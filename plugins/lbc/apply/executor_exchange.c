@@ -472,10 +472,10 @@ static int exchange_report_rest(struct lbc_run *run, struct lbc_exchanging *exch
 }
 
 /* Backends on their way out take up place until their connections have ended. */
-static bool exchange_awaits_drain(const struct lbc_run *run, const struct lbc_exchanging *exchange)
+static bool exchange_awaits_drain(const struct lbc_exchanging *exchange)
 {
     return exchange->way.is_robbed &&
-           (exchange->is_waiting || lbc_run_is_draining(run, exchange->step->group));
+           (exchange->is_waiting || lbc_group_is_draining(exchange->step->group));
 }
 
 int lbc_exchanges_finish(struct lbc_run *run)
@@ -492,7 +492,7 @@ int lbc_exchanges_finish(struct lbc_run *run)
         if (!exchange_is_short(exchange) || !exchange->has_ended) {
             continue; /* complete, told, or to be gone on with by the next pass */
         }
-        if (exchange_awaits_drain(run, exchange)) {
+        if (exchange_awaits_drain(exchange)) {
             exchange->step->group->unread = true;
             run->apply->again_ms = DRAINED_MS;
         } else {

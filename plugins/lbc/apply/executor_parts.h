@@ -74,6 +74,7 @@ CCM_NODISCARD int lbc_run_mark_short(struct lbc_run *run, const struct lbc_group
                                      bool partly);
 /* Make the group of the step without its backends. Returns as lbc_run_fail(). */
 CCM_NODISCARD int lbc_run_make_empty(struct lbc_run *run, struct lbc_step *step);
-bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group);
+/* Whether backends that are taken out of the group stay until their connections have ended. */
+bool lbc_group_is_draining(const struct lbc_group *group);
 
 #endif

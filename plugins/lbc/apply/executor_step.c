@@ -345,11 +345,16 @@ static int job_fail(struct lbc_run *run, const struct lbc_step *step, const char
     return lbc_run_fail(run, step, -EIO, &err, SEE_CONSOLE);
 }
 
-bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group)
+bool lbc_group_is_draining(const struct lbc_group *group)
 {
-    const struct lbc_apply_ops *ops = run->apply->ops;
+    bool draining = false;
 
-    return group != NULL && ops->is_draining != NULL && ops->is_draining(group);
+    for (size_t i = 0; group != NULL && !draining && i < group->attrs.len; i++) {
+        const struct lbc_anno *row = group->attrs.items[i].row;
+
+        draining = (row->cloud & LBC_ATTR_DRAINS) != 0 && lbc_attrs_is_on(&group->attrs, row);
+    }
+    return draining;
 }
 
 /* Deleting and draining take as long as they take; everything else is late. */
@@ -359,7 +364,7 @@ static int job_fail_late(struct lbc_run *run, const struct lbc_step *step, int r
     struct lbc_apply *apply = run->apply;
     struct ccm_error err;
 
-    if (r == -ETIMEDOUT && step->type == LBC_STEP_REMOVE && lbc_run_is_draining(run, step->group)) {
+    if (r == -ETIMEDOUT && step->type == LBC_STEP_REMOVE && lbc_group_is_draining(step->group)) {
         step->group->unread = true;
         apply->again_ms = LBC_DELETING_MS;
         return 0;

@@ -91,6 +91,8 @@ enum lbc_anno_need {
 #define LBC_ATTR_PROTECTS 512U /* of a load balancer: a release switches it off */
 #define LBC_ATTR_ADMITS                                                                            \
     1024U /* limits who may connect: the record of a person's listener has it, changed or not */
+#define LBC_ATTR_DRAINS                                                                            \
+    2048U /* of a group: removed backends stay until their connections have ended */
 
 #define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
 
