@@ -1,5 +1,6 @@
 #include "lbc/look.h"
 
+#include "lbc/creation.h"
 #include "lbc/pass.h"
 #include "util/text.h"
 
@@ -29,6 +30,25 @@ static void look_requeue(const struct lbc_pass *pass)
                   free_ms > now_ms ? (uint64_t)(free_ms - now_ms) : 0);
 }
 
+void lbc_look_again_later(struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    struct lbc_look *look = &pass->entry->look;
+
+    if (look->late_ms == 0) {
+        look->late_ms = host->now_ms(host) + LBC_CREATION_LAG_MS;
+        host->enqueue(host, pass->service->meta.key, CCM_LANE_BULK, LBC_CREATION_LAG_MS);
+    }
+}
+
+static bool look_takes_late(struct lbc_look *look, int64_t now_ms)
+{
+    const bool due = look->late_ms != 0 && now_ms >= look->late_ms;
+
+    look->late_ms = due ? INT64_MAX : look->late_ms;
+    return due;
+}
+
 void lbc_look_begin(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -42,7 +62,8 @@ void lbc_look_begin(struct lbc_pass *pass)
     if (edited) {
         lbc_creation_forgive(&entry->creation);
     }
-    look->wanted = look->wanted || look->foreign || edited;
+    look->wanted =
+        look_takes_late(look, host->now_ms(host)) || look->wanted || look->foreign || edited;
     look->hash = hash;
     pass->look.remembered = lbc_entry_has_lb(entry);
     if (look->wanted && !look->asked && pass->look.remembered &&

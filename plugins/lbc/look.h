@@ -25,6 +25,8 @@ struct lbc_look {
     bool wanted;     /* an edit still waits for its look */
     bool asked;      /* an operator asks for one: at once, whenever the last one was */
     bool foreign;    /* and it changed what we keep on the Service */
+    int64_t late_ms; /* monotonic: when what was read from late lists is read again; 0 = not asked
+                        for, INT64_MAX = that is done */
 };
 
 /* In one pass. Starts zeroed. */
@@ -52,6 +54,11 @@ static inline bool lbc_look_is_put_off(const struct lbc_look_now *now)
 /* Before a pass that ensures, with pass->hash set. Puts the mirror aside if the look is due
  * (lbc_look_is_taken()), or enqueues the Service for when it will be (lbc_look_is_put_off()). */
 void lbc_look_begin(struct lbc_pass *pass);
+/* What was read may lack parts that an earlier process created shortly before it ended, and that
+ * nothing asks for any more: it is read once more when no list is late any longer, once in the life
+ * of a process. */
+void lbc_look_again_later(struct lbc_pass *pass);
+
 /* Before something is published: whether only the mirror vouches for it, so that a look has to come
  * first. The Service is enqueued for it. */
 bool lbc_look_is_unverified(struct lbc_pass *pass);

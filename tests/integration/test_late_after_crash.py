@@ -116,6 +116,30 @@ def test_deleted_after_an_edit(late):
     assert count_parts(late, product, uid) == (0, 0, 0)
 
 
+def test_gone_from_the_ports_after_a_crash(build, tmp_path):
+    """A process created a server group for a port and ended while it took the port away again: the next one finds it when lists show it."""
+    product = Nlb()
+    with World(build, tmp_path, cloud_args=["--tag-lag-ms=20000"]) as world:
+        product.configure(world)
+        views.nodes(world, 2)
+        world.kube.create(product.new("web", PORTS[:1]))
+        world.start_ccmd()
+        world.wait(lambda: product.complete(product.only(world), PORTS[:1]) and world.kube.ingress("web"), "the load balancer", 60)
+        world.settled()
+        uid = world.kube.get("Service", "web")["metadata"]["uid"]
+        since = world.cloud.mark()
+        world.cloud.fault(action="DeleteServerGroup", count=1000, delay_ms=600000, cut="before")
+        world.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS)["spec"]["ports"]}})
+        world.wait(lambda: product.complete(product.only(world), PORTS), "the second port", 30)
+        world.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS[:1])["spec"]["ports"]}})
+        world.wait(lambda: "DeleteServerGroup" in world.cloud.actions(since), "the deletion", 60)
+        world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "scheduler": "rr"}}})
+        world.kill_ccmd()
+        world.cloud.clear_faults()
+        world.start_ccmd()
+        world.wait(lambda: count_parts(world, product, uid)[1] == 1, "the end of the group", 200)
+
+
 @pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
 @pytest.mark.parametrize("which", ("its own", "none"))
 def test_annotation_id_cannot_be_used(late, product, which):

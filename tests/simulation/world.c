@@ -377,7 +377,9 @@ void sim_world_set_quota(unsigned percent, unsigned balancers)
 }
 
 static char *kept_state;
-static uint64_t first_version = FIRST_VERSION;
+/* The ranges of versions that API servers have had: each has one of its own. */
+static uint64_t lowest_version = FIRST_VERSION;
+static uint64_t highest_version = FIRST_VERSION;
 
 void sim_world_keep(void)
 {
@@ -421,8 +423,8 @@ void sim_world_replace(bool kept, bool ahead)
     if (kube->store == NULL) {
         abort();
     }
-    first_version += ahead ? VERSIONS : -VERSIONS;
-    ccm_ks_store_jump(kube->store, first_version);
+    ccm_ks_store_jump(kube->store,
+                      ahead ? (highest_version += VERSIONS) : (lowest_version -= VERSIONS));
     if (sim_control(SIM_KUBE, "POST", "/_sim/restore", kept_state, NULL) != 200) {
         sim_fail("the API server cannot be replaced");
     }
