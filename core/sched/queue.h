@@ -32,7 +32,7 @@
  *
  * A verdict that the other side throttles, with a retry_after_ms, holds the key: until then it is
  * not handed out, whatever adds it; what was asked for is done afterwards. A requeue_after() of the
- * same call may shorten that.
+ * same call may shorten that, and retry_now() ends it for keys that wait.
  *
  * Every thread may call everything. Only get(), get_batch() and drain() block. One lock, a leaf.
  */

@@ -74,10 +74,14 @@ static int64_t audit_pause(const struct lbc_audit *audit, const struct lbc_entry
 
 void lbc_audit_schedule(const struct lbc_audit *audit, const struct lbc_entry *entry)
 {
-    if (audit->interval_ms == 0 || entry->audit.due_ms == 0) {
+    const bool audits = audit->interval_ms != 0 && entry->audit.due_ms != 0;
+    const int64_t late_ms = entry->look.late_ms == 0 ? INT64_MAX : entry->look.late_ms;
+    const int64_t due_ms = audits && entry->audit.due_ms < late_ms ? entry->audit.due_ms : late_ms;
+
+    if (due_ms == INT64_MAX) {
         return;
     }
-    const int64_t rest = entry->audit.due_ms - audit->host->now_ms(audit->host);
+    const int64_t rest = due_ms - audit->host->now_ms(audit->host);
     const int64_t pause = audit_pause(audit, entry);
 
     audit->host->enqueue(audit->host, entry->key, CCM_LANE_BULK,

@@ -32,12 +32,10 @@ static void look_requeue(const struct lbc_pass *pass)
 
 void lbc_look_again_later(struct lbc_pass *pass)
 {
-    const struct ccm_host *host = pass->lbc->host;
     struct lbc_look *look = &pass->entry->look;
 
     if (look->late_ms == 0) {
-        look->late_ms = host->now_ms(host) + LBC_CREATION_LAG_MS;
-        host->enqueue(host, pass->service->meta.key, CCM_LANE_BULK, LBC_CREATION_LAG_MS);
+        look->late_ms = pass->lbc->host->now_ms(pass->lbc->host) + LBC_CREATION_LAG_MS;
     }
 }
 

@@ -210,12 +210,18 @@ static bool pass_is_early(const struct lbc_pass *pass, int64_t at_ms)
     return !pass->entry->creation.bound_here && at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS;
 }
 
-bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
+bool lbc_pass_is_early(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
+
+    return pass_is_early(pass, host->now_ms(host));
+}
+
+bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
+{
     const struct lbc_entry *entry = pass->entry;
 
-    return pass_is_early(pass, host->now_ms(host)) || !lbc_failure_is_first(&entry->failure) ||
+    return lbc_pass_is_early(pass) || !lbc_failure_is_first(&entry->failure) ||
            lbc_change_is_doubtful(&entry->change) || (entry->used && lbc_pass_lb(pass)->id == NULL);
 }
 

@@ -327,7 +327,7 @@ static int change_mark_tags(struct lbc_pass *pass, const struct lbc_plan *plan,
 
     if (pass->model->reused || tags->len == 0 || !change_puts_tags(plan) ||
         lbc_marks_format(pass->service->meta.uid, tags, &pass->entry->applied.tags, marks) < 0) {
-        return 0; /* more than the label has room for: see remember_tags() */
+        return 0; /* more than the label has room for: see change_record_tags() */
     }
     return lbc_life_mark_tags(&pass->life, pass->req, pass->service, marks, err);
 }

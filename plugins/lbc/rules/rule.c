@@ -341,7 +341,8 @@ static bool is_void_by(const struct lbc_rule *rule, const struct ccm_service *se
                        const struct lbc_anno *row)
 {
     for (; rule != NULL && rule->key != NULL; rule++) {
-        if (rule->is_void && strcmp(rule->key, row->name) == 0 && rule->applies(service)) {
+        if (rule->is_void && strcmp(rule->key, row->name) == 0 &&
+            (rule->applies == NULL || rule->applies(service))) {
             return true;
         }
     }
