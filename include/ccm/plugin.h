@@ -166,8 +166,10 @@ struct ccm_watch {
      * Since ABI 1.1, not of CCM_KIND_RAW. Both are NULL-terminated; NULL = none.
      * annotations, of CCM_KIND_NODE: annotations that the caches keep of Nodes. Others are left
      * out, except alpha.kubernetes.io/provided-node-ip. Every plugin sees what one of them names.
-     * keys: beginnings of keys of labels, annotations and finalizers that the plugin uses. Of an
-     * object with too many of them (`too_large` of its head) these stay, and those of Kubernetes.
+     * keys: beginnings of keys of labels, annotations and finalizers that the plugin uses: list all
+     * of them. Of an object with more than the caches keep these stay first, then keys with a
+     * domain of Kubernetes. Of a Service, only labels and annotations that a plugin lists make it
+     * too large (`too_large` of its head); others are left out.
      */
     const char *const *annotations;
     const char *const *keys;

@@ -35,9 +35,10 @@
 #define LBC_NODE_CLOUD_PREFIX  "alicloud://"
 #define LBC_NODE_HYBRID_PREFIX "ack-hybrid://"
 
-/* Beginnings of all of them but those with a domain of Kubernetes. */
+/* Beginnings of all of them: the caches keep these of a Service with too many others. */
 #define LBC_KEYS                                                                                   \
-    LBC_FINALIZER_PREFIX, "alibabacloud.com/", "ccm.alibabacloud.com/",                            \
+    LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX, LBC_BACKEND_TYPE_KEY, LBC_CLASS_KEY, LBC_HASH_LABEL,  \
+        LBC_FINALIZER_PREFIX, "alibabacloud.com/", "ccm.alibabacloud.com/",                        \
         "service.alibabacloud.com/", LBC_READINESS_PREFIX
 
 /* Tags of load balancers. */

@@ -3,7 +3,6 @@
 #include "lbc/instance.h"
 #include "lbc/names.h"
 
-#include "lbc/keys.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
@@ -404,12 +403,11 @@ static void map_node(void *self, const struct ccm_change *change)
     lbc->host->release_list(lbc->host, services, count);
 }
 
-static const char *const own_keys[] = { LBC_KEYS, NULL };
 static const struct ccm_watch watch_service = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_SERVICE,
     .map = map_service,
-    .keys = own_keys,
+    .keys = lbc_keys,
 };
 static const struct ccm_watch watch_slice = {
     .struct_size = sizeof(struct ccm_watch),
@@ -420,7 +418,7 @@ static const struct ccm_watch watch_node = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_NODE,
     .map = map_node,
-    .keys = own_keys,
+    .keys = lbc_keys,
 };
 const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &watch_node, NULL };
 

@@ -34,6 +34,7 @@ WEAK const struct lbc_names lbc_names = {
     .unnamed_cluster = LBC_CLUSTER_UNNAMED,
 };
 
+WEAK const char *const lbc_keys[] = { LBC_KEYS, NULL };
 WEAK const struct ccm_option lbc_opt_backend_type = { LBC_OPTION_BACKEND_TYPE(
     LBC_BACKEND_TYPE_NODES, LBC_BACKEND_TYPE_PODS) };
 WEAK const struct ccm_option lbc_opt_conditions = { LBC_OPTION_CONDITIONS(LBC_LIFE_CONDITION) };

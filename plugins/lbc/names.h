@@ -5,9 +5,9 @@
  *
  *     LBC_DEFINE_NAMES("balancer.example.com", "balancer-")
  *
- * or defines lbc_names and the options that tell of names itself: what the plugin defines takes the
- * place of what the library has. What was written under one name is not found under another: they
- * are chosen once. Constants only: every layer of lbc may include it.
+ * or defines lbc_names, lbc_keys and the options that tell of names itself: what the plugin defines
+ * takes the place of what the library has. What was written under one name is not found under
+ * another: they are chosen once. Constants only: every layer of lbc may include it.
  */
 #ifndef CCM_LBC_NAMES_H
 #define CCM_LBC_NAMES_H
@@ -62,6 +62,9 @@ struct lbc_names {
 
 extern const struct lbc_names lbc_names;
 
+/* Beginnings of all names on Services and Nodes, NULL-terminated: `keys` of the watches. */
+extern const char *const lbc_keys[];
+
 /* Members of a struct lbc_names: in Kubernetes all begins with a domain of the provider's, tags
  * begin with `tag`. */
 #define LBC_NAMES(domain, tag)                                                                     \
@@ -99,6 +102,7 @@ extern const struct lbc_names lbc_names;
 /* All of it. Both arguments are string literals; to be used once in a plugin, without semicolon. */
 #define LBC_DEFINE_NAMES(domain, tag)                                                              \
     const struct lbc_names lbc_names = { LBC_NAMES(domain, tag) };                                 \
+    const char *const lbc_keys[] = { domain "/", "readiness." domain "/", NULL };                  \
     const struct ccm_option lbc_opt_backend_type = { LBC_OPTION_BACKEND_TYPE("nodes", "pods") };   \
     const struct ccm_option lbc_opt_conditions = { LBC_OPTION_CONDITIONS(domain                    \
                                                                          "/LoadBalancerReady") };  \

@@ -37,10 +37,14 @@ static void map_service(void *self, const struct ccm_change *change)
     }
 }
 
+/* What the caches keep of a Service with too many annotations. */
+static const char *const keys[] = { "ccm.example.com/", NULL };
+
 static const struct ccm_watch watch_service = {
     .struct_size = sizeof(struct ccm_watch),
     .kind = CCM_KIND_SERVICE,
     .map = map_service,
+    .keys = keys,
 };
 
 static const struct ccm_watch *const watches[] = { &watch_service, NULL };

@@ -15,8 +15,9 @@ LARGE = {
               {"spec": {"ports": ONE}}, "ports: more than 1000 elements"),
     "ranges": ({"spec": {"loadBalancerSourceRanges": RANGES}},
                {"spec": {"loadBalancerSourceRanges": RANGES[:2]}}, "loadBalancerSourceRanges: more than 1000 elements"),
-    "annotations": ({"metadata": {"annotations": {f"a{n}": "" for n in range(4097)}}},
-                    {"metadata": {"annotations": {f"a{n}": None for n in range(4097)}}}, "annotations: more than 4096 entries"),
+    "annotations": ({"metadata": {"annotations": {f"{PREFIX}a{n}": "x" * 16000 for n in range(4)}}},
+                    {"metadata": {"annotations": {f"{PREFIX}a{n}": None for n in range(4)}}},
+                    "annotations: more than 48 KiB that plugins read"),
 }
 
 
@@ -77,6 +78,28 @@ def test_service(world, product, what):
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 60)
     assert nothing_left(world, product)
+
+
+OTHERS = {
+    "long": {f"example.kubernetes.io/cache{n}": "x" * 40_000 for n in range(5)},
+    "kubernetes": {f"example.kubernetes.io/{n}": "" for n in range(4097)},
+    "many": {f"a{n}": "" for n in range(4097)},
+}
+
+
+@PRODUCTS
+@pytest.mark.parametrize("what", sorted(OTHERS))
+def test_annotations_of_others(world, product, what):
+    """They never keep a Service from being followed, however large they are."""
+    begin(world, product)
+    world.kube.patch("Service", "web", {"metadata": {"annotations": OTHERS[what]}})
+    world.settled()
+    views.nodes(world, 1, first=3)
+    world.wait(lambda: all(len(group["servers"]) == 3 for group in product.only(world)["Groups"]), "the third node", 30)
+    assert too_large(world) == 0
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "scheduler": "fast"}}})
+    world.wait(lambda: any("scheduler" in e[2] for e in world.kube.events("web")), "what follows it is read", 30)
+    assert product.complete(product.only(world), PORTS)
 
 
 @PRODUCTS
@@ -176,7 +199,7 @@ def test_services_of_others_take_little_memory(world):
 
 @pytest.mark.parametrize("names, size, words", [
     (["scheduler"], 250_000, "must be at most 16384 bytes long"),
-    (["scheduler", *(f"other-{n}" for n in range(14))], 16_000, "annotations: more than 32 KiB"),
+    (["scheduler", *(f"other-{n}" for n in range(14))], 16_000, "annotations: more than 48 KiB"),
 ])
 def test_services_with_long_annotations_take_little_memory(world, names, size, words):
     """Neither does who may write one of type LoadBalancer. What is wrong is reported all the same."""

@@ -17,9 +17,11 @@
  * (another type, no finalizer) takes little memory: annotations of more than
  * KUBE_DECODE_BYSTANDER_VALUE bytes are left out, and one that is larger than
  * KUBE_DECODE_BYSTANDER_OBJECT all the same is cut. Of others, values are cut to
- * KUBE_DECODE_SERVICE_VALUE bytes, and where the annotations or the labels have more than
- * KUBE_DECODE_SERVICE_MAP together, only those that controllers go by stay: up to that size, or the
- * Service is too large. One thread at a time per builder.
+ * KUBE_DECODE_SERVICE_VALUE bytes. Where the annotations or the labels take more than
+ * KUBE_DECODE_SERVICE_MAP together, or are more than KUBE_DECODE_MAX_PAIRS, keys that the watches
+ * declare (`keys`) stay, and the Service is too large only if these do not fit. Keys with a domain
+ * of Kubernetes take the room that is left; all others are left out. Short ones come first, so the
+ * order in the object decides nothing. One thread at a time per builder.
  */
 #ifndef CCM_KUBE_DECODE_H
 #define CCM_KUBE_DECODE_H
@@ -37,7 +39,7 @@
 /* Bytes of a value, and of all labels or all annotations of a Service with their keys: plugins
  * refuse values of more than 16 KiB. */
 #define KUBE_DECODE_SERVICE_VALUE ((size_t)16 * 1024 + 4)
-#define KUBE_DECODE_SERVICE_MAP   ((size_t)32 * 1024)
+#define KUBE_DECODE_SERVICE_MAP   ((size_t)48 * 1024)
 
 #define KUBE_DECODE_BYSTANDER_VALUE  ((size_t)1024)
 #define KUBE_DECODE_BYSTANDER_OBJECT ((size_t)16 * 1024)

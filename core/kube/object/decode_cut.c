@@ -1,8 +1,10 @@
 /* Objects beyond the limits of decode.h, and Services that nobody serves: what of them is kept. */
 #include "kube/object/decode_priv.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A list that may be longer than we hold, by its place in the object. */
@@ -30,26 +32,30 @@ static const struct cut cuts[] = {
     { CCM_KIND_POD, "status", NULL, "conditions", KUBE_DECODE_MAX_LIST },
 };
 
-/* Keys and finalizers that a controller may go by: with a domain of Kubernetes, or that begin as a
- * plugin says. */
-static bool cut_spares(const char *key, const struct kube_decode_kind *kind)
+/* What an object beyond the limits keeps first. */
+enum cut_rank {
+    CUT_OWN,        /* a plugin declares the beginning of the key */
+    CUT_KUBERNETES, /* a key with a domain of Kubernetes: any controller may read it */
+    CUT_OTHER,      /* not kept */
+};
+
+static enum cut_rank cut_rank_key(const char *key, const struct kube_decode_kind *kind)
 {
     const char *slash = strchr(key, '/');
     const char *known = strstr(key, "kubernetes.io");
 
-    if (slash != NULL && known != NULL && known < slash) {
-        return true;
-    }
     for (const struct ccm_watch *const *w = kind->watches; w != NULL && *w != NULL; w++) {
         const char *const *own = (*w)->kind == kind->kind ? (*w)->keys : NULL;
 
         for (; own != NULL && *own != NULL; own++) {
             if (ccm_text_starts(key, *own)) {
-                return true;
+                return CUT_OWN;
             }
         }
     }
-    return false;
+    return slash != NULL && known != NULL && known < slash && !ccm_text_starts(key, "kubectl.")
+               ? CUT_KUBERNETES
+               : CUT_OTHER;
 }
 
 static size_t cut_count(const cJSON *item)
@@ -76,7 +82,7 @@ static void cut_list(cJSON *list, size_t most)
     }
 }
 
-/* Of a map or a list of names beyond the limit only what is spared stays, up to the limit. */
+/* A map or a list of names beyond the limit keeps keys that are not CUT_OTHER, up to the limit. */
 static void cut_names(cJSON *parent, const char *name, size_t most,
                       const struct kube_decode_kind *kind)
 {
@@ -90,7 +96,7 @@ static void cut_names(cJSON *parent, const char *name, size_t most,
         cJSON *next = item->next;
         const char *key = cJSON_IsObject(list) ? item->string : item->valuestring;
 
-        if (kept < most && key != NULL && cut_spares(key, kind)) {
+        if (kept < most && key != NULL && cut_rank_key(key, kind) != CUT_OTHER) {
             kept++;
         } else {
             cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
@@ -142,6 +148,12 @@ static size_t cut_size(const cJSON *item)
     return strlen(item->string) + (cJSON_IsString(item) ? strlen(item->valuestring) : 0);
 }
 
+struct cut_item {
+    cJSON *item;
+    enum cut_rank rank;
+    size_t size;
+};
+
 /* A value that is too long stays so, or it would not be refused. Returns what all take together. */
 static size_t cut_values(const cJSON *map)
 {
@@ -157,45 +169,62 @@ static size_t cut_values(const cJSON *map)
     return sum;
 }
 
-/* Only what controllers go by stays, as far as it fits. False: not all of that. */
-static bool cut_map(cJSON *map, const struct kube_decode_kind *kind)
+/* Where own keys do not all fit, many short ones (ids, "true") say more than one long list. */
+static int cut_compare_items(const void *a, const void *b)
 {
-    bool fits = true;
+    const struct cut_item *left = a;
+    const struct cut_item *right = b;
+
+    const int rank = (int)left->rank - (int)right->rank;
+
+    return rank != 0                  ? rank
+           : left->size < right->size ? -1
+           : left->size > right->size ? 1
+                                      : strcmp(left->item->string, right->item->string);
+}
+
+/* Where there is too much, own keys stay, then those of Kubernetes in the room that is left, short
+ * ones first. */
+static int cut_map(cJSON *map, const struct kube_decode_kind *kind, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) struct cut_item *items = NULL;
     size_t used = 0;
+    size_t len = 0;
+    int r = 0;
 
-    for (cJSON *item = map->child; item != NULL;) {
-        cJSON *next = item->next;
-        const bool counts =
-            cut_spares(item->string, kind) && !ccm_text_starts(item->string, "kubectl.");
-        const bool stays = counts && used + cut_size(item) <= KUBE_DECODE_SERVICE_MAP;
-
-        if (stays) {
-            used += cut_size(item);
-        } else {
-            fits = fits && !counts;
-            cJSON_Delete(cJSON_DetachItemViaPointer(map, item));
-        }
-        item = next;
+    if (!cJSON_IsObject(map) || (cut_values(map) <= KUBE_DECODE_SERVICE_MAP &&
+                                 cut_count(map->child) <= KUBE_DECODE_MAX_PAIRS)) {
+        return 0;
     }
-    return fits;
+    items = calloc(cut_count(map->child), sizeof(struct cut_item));
+    if (items == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (cJSON *item = map->child; item != NULL; item = item->next) {
+        items[len++] = (struct cut_item){ item, cut_rank_key(item->string, kind), cut_size(item) };
+    }
+    qsort(items, len, sizeof(struct cut_item), cut_compare_items);
+    for (size_t i = 0; i < len; i++) {
+        if (items[i].rank != CUT_OTHER && used + items[i].size <= KUBE_DECODE_SERVICE_MAP) {
+            used += items[i].size;
+        } else {
+            r = items[i].rank == CUT_OWN ? -EMSGSIZE : r;
+            cJSON_Delete(cJSON_DetachItemViaPointer(map, items[i].item));
+        }
+    }
+    return r == 0 ? 0
+                  : ccm_error_set(err, r, CCM_ERROR_TERMINAL,
+                                  "%s: more than %zu KiB that plugins read", map->string,
+                                  KUBE_DECODE_SERVICE_MAP / 1024);
 }
 
 int kube_decode_cut_service(cJSON *json, const struct kube_decode_kind *kind, struct ccm_error *err)
 {
-    static const char *const names[] = { "labels", "annotations" };
     const cJSON *meta = ccm_json_get(json, "metadata");
-    int r = 0;
+    const int labels = cut_map(cJSON_GetObjectItemCaseSensitive(meta, "labels"), kind, err);
+    const int r = cut_map(cJSON_GetObjectItemCaseSensitive(meta, "annotations"), kind, err);
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
-        cJSON *map = cJSON_GetObjectItemCaseSensitive(meta, names[i]);
-
-        if (cJSON_IsObject(map) && cut_values(map) > KUBE_DECODE_SERVICE_MAP &&
-            !cut_map(map, kind)) {
-            r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %zu KiB", names[i],
-                              KUBE_DECODE_SERVICE_MAP / 1024);
-        }
-    }
-    return r;
+    return r < 0 ? r : labels; /* what err is about */
 }
 
 /* --- Services that no load balancer belongs to --- */

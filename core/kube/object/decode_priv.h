@@ -36,8 +36,8 @@ struct kube_decode_source {
  * a bystander all maps and lists go. */
 void kube_decode_cut(cJSON *json, const struct kube_decode_kind *kind, bool bystander);
 
-/* Cut long values of a Service's labels and annotations; of maps that are too large together only
- * what controllers go by stays. -EMSGSIZE with err: not all of that does. */
+/* Cut long values of a Service's labels and annotations, and maps that are too large, see decode.h.
+ * -EMSGSIZE with err: keys that plugins declare do not all fit. -ENOMEM. */
 CCM_NODISCARD int kube_decode_cut_service(cJSON *json, const struct kube_decode_kind *kind,
                                           struct ccm_error *err);
 

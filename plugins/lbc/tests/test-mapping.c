@@ -4,6 +4,7 @@
 #include "lbc/keys.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
+#include "lbc/names.h"
 #include "lbc/report/figures.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
@@ -563,6 +564,33 @@ static void test_skipped_nodes(void **state)
     }
 }
 
+static bool is_declared(const char *name)
+{
+    for (const char *const *key = lbc_watches[0]->keys; *key != NULL; key++) {
+        if (name == NULL || ccm_text_starts(name, *key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The caches drop other keys of a Service with large annotations of others. */
+static void test_names_are_declared(void **state)
+{
+    const struct lbc_names *names = &lbc_names;
+
+    (void)state;
+    assert_int_equal(lbc_watches[0]->kind, CCM_KIND_SERVICE);
+    assert_true(is_declared(names->annotations) && is_declared(names->annotations_before));
+    assert_true(is_declared(names->backend_type) && is_declared(names->hash_ignored));
+    assert_true(is_declared(names->elsewhere[0]) && is_declared(names->elsewhere[1]));
+    assert_true(is_declared(names->finalizers) && is_declared(names->taken));
+    assert_true(is_declared(names->hash_label) && is_declared(names->lb_label));
+    assert_true(is_declared(names->tags_label) && is_declared(LBC_LIFE_REUSED_LABEL));
+    assert_false(is_declared("example.kubernetes.io/cache"));
+    assert_false(is_declared("service.beta.kubernetes.io/other-cloud"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -574,6 +602,7 @@ int main(void)
         cmocka_unit_test_teardown(test_node_lanes, obj_end),
         cmocka_unit_test_teardown(test_nameless_nodes, obj_end),
         cmocka_unit_test_teardown(test_skipped_nodes, obj_end),
+        cmocka_unit_test(test_names_are_declared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
