@@ -151,7 +151,8 @@ static void check_type(struct file *file, const struct tool_lint_item *item)
 
 static int file_check_service(struct file *file, const struct tool_lint_item *item)
 {
-    static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
+    const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE,
+                                           .watches = file->lint->watches };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = KUBE_DECODE_MAX_TEXT };
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;

@@ -15,8 +15,9 @@
 struct tool_lint {
     const struct daemon_plugin_options *plugins; /* each has lint() */
     size_t plugin_count;
-    struct tool_lint_format *format; /* of findings */
-    FILE *complaint;                 /* what could not be read or checked */
+    const struct ccm_watch *const *watches; /* as in struct kube_decode_kind */
+    struct tool_lint_format *format;        /* of findings */
+    FILE *complaint;                        /* what could not be read or checked */
     /* Results, added up. */
     size_t services;
     size_t findings;

@@ -27,6 +27,7 @@ static int check_all(const struct tool_plugin_set *set, const struct cli_command
     struct tool_lint lint = {
         .plugins = set->plugins,
         .plugin_count = set->len,
+        .watches = set->watches,
         .format = &format,
         .complaint = stderr,
     };

@@ -16,6 +16,7 @@
 void tool_plugin_set_fini(struct tool_plugin_set *set)
 {
     free(set->plugins);
+    free(set->watches);
     for (size_t i = 0; i < set->loaded_len; i++) {
         plugin_free(set->loaded[i]);
     }
@@ -23,15 +24,30 @@ void tool_plugin_set_fini(struct tool_plugin_set *set)
     daemon_setup_fini(&set->setup);
 }
 
+static int set_add_watches(struct tool_plugin_set *set, const struct ccm_plugin *desc)
+{
+    for (const struct ccm_watch *const *w = desc->watches; *w != NULL; w++) {
+        const int r = ccm_array_grow(&set->watches, &set->watch_cap, set->watch_len + 2,
+                                     sizeof(const struct ccm_watch *));
+
+        if (r < 0) {
+            return r;
+        }
+        set->watches[set->watch_len++] = *w;
+        set->watches[set->watch_len] = NULL;
+    }
+    return 0;
+}
+
 static int set_add_plugin(struct tool_plugin_set *set, const struct ccm_plugin *desc,
                           const char *name, const struct config_tree *config)
 {
-    if (!set->has(desc)) {
-        return 0;
+    int r = set_add_watches(set, desc);
+
+    if (r < 0 || !set->has(desc)) {
+        return r;
     }
-
-    const int r = ccm_array_grow(&set->plugins, &set->cap, set->len + 1, sizeof(*set->plugins));
-
+    r = ccm_array_grow(&set->plugins, &set->cap, set->len + 1, sizeof(*set->plugins));
     if (r == 0) {
         set->plugins[set->len++] = (struct daemon_plugin_options){ desc, name, config };
     }

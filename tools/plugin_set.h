@@ -16,8 +16,13 @@ struct tool_plugin_set {
     const char *cannot;                         /* of one that was named: "does not ..." */
     struct daemon_plugin_options *plugins;
     size_t len;
+    /* Of all plugins, also those that stay away: what the daemon decodes objects with.
+     * NULL-terminated; NULL = none. */
+    const struct ccm_watch **watches;
     /* Private: what keeps them alive. */
     size_t cap;
+    size_t watch_len;
+    size_t watch_cap;
     struct daemon_setup setup;
     struct plugin_loaded_plugin **loaded; /* given by file */
     size_t loaded_len;

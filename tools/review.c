@@ -100,7 +100,7 @@ static void findings_add(void *arg, uint64_t level, const char *place, const cha
 static int findings_collect(const struct tool_review *review, const cJSON *json,
                             struct findings *ret)
 {
-    static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
+    const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE, .watches = review->watches };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = KUBE_DECODE_MAX_TEXT };
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
     CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;

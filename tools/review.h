@@ -32,6 +32,7 @@ extern const char *const tool_review_results[TOOL_REVIEW_RESULT_COUNT];
 struct tool_review {
     const struct daemon_plugin_options *plugins; /* each has lint(); borrowed */
     size_t plugin_count;
+    const struct ccm_watch *const *watches; /* as in struct kube_decode_kind; borrowed */
     bool denies; /* errors refuse a Service, and a change that adds one; else they are warnings */
     atomic_ullong counts[TOOL_REVIEW_RESULT_COUNT];
 };

@@ -89,6 +89,7 @@ static int webhook_load_plugins(struct webhook *webhook, const struct cli_comman
     }
     webhook->review.plugins = webhook->set.plugins;
     webhook->review.plugin_count = webhook->set.len;
+    webhook->review.watches = webhook->set.watches;
     return 0;
 }
 

@@ -428,6 +428,17 @@ def test_aliases_cannot_blow_up(lint):
     assert (code, out, err) == (1, "<stdin>:1: error: a: the Service is nested too deeply or too large\n", "")
 
 
+def test_too_large_as_the_daemon_sees_it(lint):
+    """Also because of keys without a domain of Kubernetes that plugins declare; never because of keys of others."""
+    def manifest(domain):
+        return json.dumps({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "annotations": {
+            f"{domain}/a{n}": "x" * 16000 for n in range(4)}}, "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]}})
+
+    code, out, err = lint("-", stdin=manifest("ccm.alibabacloud.com"))
+    assert (code, err) == (1, "") and "annotations: more than 48 KiB that plugins read" in out
+    assert lint("-", stdin=manifest("example.kubernetes.io"))[:2] == (0, "")
+
+
 def test_nothing_to_check(lint):
     assert lint("-", stdin="") == (0, "", "ccmd: no Service found\n")
 
