@@ -59,29 +59,53 @@ static int64_t ask_option_int(const struct ccm_lint_sink *sink, const char *grou
     return daemon_plugin_option_int(((const struct ask *)sink->core)->plugin, group, name);
 }
 
-int tool_lint_ask(const struct daemon_plugin_options *plugin, const struct ccm_service *service,
-                  tool_lint_ask_fn fn, void *arg)
+static int ask_call(struct ask *ask, const char *stage, const struct ccm_service *service,
+                    int (*fn)(const struct ccm_service *, const struct ccm_lint_sink *))
 {
-    struct ask ask = { plugin, fn, arg, 0 };
     const struct ccm_lint_sink sink = {
         .struct_size = sizeof(sink),
         .finding = ask_finding,
         .option_string = ask_option_string,
         .option_int = ask_option_int,
-        .core = &ask,
+        .core = ask,
     };
     const char *const keys[] = { service->meta.key };
     struct ccm_crash_call call = {
-        .plugin = plugin->name,
-        .stage = "lint",
+        .plugin = ask->plugin->name,
+        .stage = stage,
         .keys = keys,
         .key_count = 1,
     };
 
     ccm_crash_begin(&call);
 
-    const int r = plugin->desc->lint(service, &sink);
+    const int r = fn(service, &sink);
 
     ccm_crash_end(&call);
+    return r;
+}
+
+int tool_lint_ask(const struct daemon_plugin_options *plugin, const struct ccm_service *service,
+                  tool_lint_ask_fn fn, void *arg)
+{
+    struct ask ask = { plugin, fn, arg, 0 };
+    const int r = ask_call(&ask, "lint", service, plugin->desc->lint);
+
     return ask.error != 0 ? ask.error : r;
+}
+
+static void ask_ignore(void *arg, uint64_t level, const char *place, const char *text)
+{
+    (void)arg;
+    (void)level;
+    (void)place;
+    (void)text;
+}
+
+bool tool_lint_takes(const struct daemon_plugin_options *plugin, const struct ccm_service *service)
+{
+    struct ask ask = { plugin, ask_ignore, NULL, 0 };
+
+    return plugin->desc->takes != NULL &&
+           ask_call(&ask, "takes", service, plugin->desc->takes) != 0;
 }

@@ -13,4 +13,8 @@ typedef void (*tool_lint_ask_fn)(void *arg, uint64_t level, const char *place, c
 CCM_NODISCARD int tool_lint_ask(const struct daemon_plugin_options *plugin,
                                 const struct ccm_service *service, tool_lint_ask_fn fn, void *arg);
 
+/* Whether the plugin says that the Service is its own; one that does not offer takes() never does.
+ */
+bool tool_lint_takes(const struct daemon_plugin_options *plugin, const struct ccm_service *service);
+
 #endif

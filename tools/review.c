@@ -43,6 +43,7 @@ struct findings {
     size_t cap;
     struct ccm_strmap *texts;  /* those of the items */
     struct ccm_strmap *errors; /* the places that have an error */
+    bool too_large;            /* plugins were not asked for more */
     int error;                 /* -ENOMEM */
 };
 
@@ -57,9 +58,12 @@ static void findings_fini(struct findings *findings)
     free(findings->items);
 }
 
-static bool findings_has_error_at(const struct findings *findings, const char *place)
+/* An error at a place that had none before: what was wrong stays editable. Of a Service that was
+ * too large nobody knows what else was wrong. */
+static bool finding_is_worse(const struct finding *finding, const struct findings *before)
 {
-    return findings->errors != NULL && ccm_strmap_has(findings->errors, place);
+    return finding->level == CCM_LEVEL_ERROR && !before->too_large &&
+           (before->errors == NULL || !ccm_strmap_has(before->errors, finding->place));
 }
 
 static int set_put(struct ccm_strmap **set, const char *key)
@@ -96,6 +100,25 @@ static void findings_add(void *arg, uint64_t level, const char *place, const cha
     findings->items[findings->len++] = (struct finding){ level, CCM_STEAL(at), CCM_STEAL(copy) };
 }
 
+/* The controller changes nothing for such a Service; of what is left of it lint() would be wrong.
+ */
+static void findings_add_too_large(const struct tool_review *review,
+                                   const struct ccm_service *service, struct findings *ret)
+{
+    struct ccm_error text = CCM_ERROR_INIT;
+
+    for (size_t i = 0; i < review->plugin_count && !ret->too_large; i++) {
+        ret->too_large = tool_lint_takes(&review->plugins[i], service);
+    }
+    if (ret->too_large) {
+        (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                            "the Service is too large (%s): nothing is changed for it until it is "
+                            "smaller",
+                            service->meta.too_large); /* the text is wanted */
+        findings_add(ret, CCM_LEVEL_ERROR, NULL, text.message);
+    }
+}
+
 /* What cannot be read as a Service is the API server's business. */
 static int findings_collect(const struct tool_review *review, const cJSON *json,
                             struct findings *ret)
@@ -113,9 +136,15 @@ static int findings_collect(const struct tool_review *review, const cJSON *json,
     if (r < 0) {
         return r == -ENOMEM ? r : 0;
     }
-    for (size_t i = 0; object->too_large == NULL && i < review->plugin_count; i++) {
-        r = tool_lint_ask(&review->plugins[i], (const struct ccm_service *)(const void *)object,
-                          findings_add, ret);
+
+    const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+    if (object->too_large != NULL) {
+        findings_add_too_large(review, service, ret);
+        return ret->error;
+    }
+    for (size_t i = 0; i < review->plugin_count; i++) {
+        r = tool_lint_ask(&review->plugins[i], service, findings_add, ret);
         if (r == -ENOMEM) {
             return r;
         }
@@ -247,7 +276,7 @@ static void answer_write_refusal(struct ccm_jsonw *w, const struct findings *fin
     for (size_t i = 0; i < findings->len; i++) {
         const struct finding *one = &findings->items[i];
 
-        if (one->level == CCM_LEVEL_ERROR && !findings_has_error_at(before, one->place)) {
+        if (finding_is_worse(one, before)) {
             ccm_buf_addf(&text, "%s%s", count == 0 ? "" : "; ", one->text);
             count++;
         }
@@ -264,12 +293,10 @@ static void answer_write_refusal(struct ccm_jsonw *w, const struct findings *fin
     ccm_jsonw_close(w, '}');
 }
 
-/* Errors at places that had none before: what was wrong stays editable. */
 static bool review_is_worse(const struct findings *findings, const struct findings *before)
 {
     for (size_t i = 0; i < findings->len; i++) {
-        if (findings->items[i].level == CCM_LEVEL_ERROR &&
-            !findings_has_error_at(before, findings->items[i].place)) {
+        if (finding_is_worse(&findings->items[i], before)) {
             return true;
         }
     }

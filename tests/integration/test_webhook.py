@@ -79,6 +79,45 @@ def test_a_change_that_makes_it_no_worse(webhook, before, after, allowed):
     assert webhook.review(service(**after), service(**before))["allowed"] is allowed
 
 
+LARGE = {PREFIX + f"a{n}": "x" * 16000 for n in range(4)}
+
+
+def with_annotations(item, more):
+    copy = json.loads(json.dumps(item))
+    copy["metadata"].setdefault("annotations", {}).update(more)
+    return copy
+
+
+def test_a_service_that_is_too_large_is_a_finding(webhook):
+    webhook.start()
+    large = with_annotations(service(), LARGE)
+    (warning,) = webhook.review(large)["warnings"]
+    assert "the Service is too large (annotations: more than 48 KiB that plugins read)" in warning
+    ports = service()
+    ports["spec"]["ports"] = [{"name": f"p{n}", "port": n, "protocol": "TCP"} for n in range(1, 1002)]
+    (warning,) = webhook.review(ports)["warnings"]
+    assert "the Service is too large (ports: more than 1000 elements)" in warning
+    large["spec"]["loadBalancerClass"] = "example.com/other"
+    assert webhook.review(large) == QUIET, "of another controller"
+
+
+def test_a_service_that_is_too_large_can_be_refused(webhook):
+    webhook.start('deny = "errors";')
+    large = with_annotations(service(), LARGE)
+    answer = webhook.review(large)
+    assert answer["allowed"] is False and "too large" in answer["status"]["message"]
+    assert webhook.review(large, service())["allowed"] is False
+    assert webhook.review(service(), large) == QUIET
+    assert webhook.review(with_annotations(service(), {name: LARGE[name] for name in list(LARGE)[1:]}), large)["allowed"] is True
+    assert webhook.review(service(scheduler="fast"), large)["allowed"] is True, "it was wrong in ways that could not be seen"
+    more = with_annotations(large, {PREFIX + "a0": "x"})
+    more["spec"]["ports"] = [{"name": f"p{n}", "port": n, "protocol": "TCP"} for n in range(1, 1002)]
+    assert webhook.review(more, large)["allowed"] is True, "it is too large in another way"
+    foreign = with_annotations(service(), {"example.kubernetes.io/cache": "x" * 200_000})
+    assert webhook.review(foreign) == QUIET
+    assert webhook.review(with_annotations(foreign, {PREFIX + "scheduler": "fast"}), foreign)["allowed"] is False
+
+
 def test_what_is_never_held_up(webhook):
     """Not ours, not what a person writes, on its way out: allowed without a word, also of a Service that is wrong."""
     webhook.start('deny = "errors";')
