@@ -1,7 +1,10 @@
 /* Whole passes about the load balancer itself: what its annotations make of the cloud. */
 #include "world.h"
 
+#include "lbc/model/tags.h"
+#include "lbc/service/marks.h"
 #include "util/attr.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -344,6 +347,33 @@ static void test_foreign_tags(void **state)
     world_end(&world);
 }
 
+/* Another instance has put a tag on since, and recorded it on the Service: that record counts, not
+ * what this one remembers. */
+static void test_tags_of_another_instance(void **state)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags theirs = { 0 };
+    char marks[LBC_MARKS_TEXT];
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    mini_show_all();
+    annotate(&world, "additional-resource-tags", "a=1");
+    world_steady(&world);
+    assert_int_equal(world_run(&world), 0);
+    mini_tag("c", "3");
+    assert_int_equal(lbc_tags_put(&theirs, "a", "1"), 0);
+    assert_int_equal(lbc_tags_put(&theirs, "c", "3"), 0);
+    assert_int_equal(lbc_marks_format(OBJ_UID, &theirs, NULL, marks), 0);
+    obj_label(&world.service->meta, LBC_LIFE_TAGS_LABEL, marks);
+    annotate(&world, "additional-resource-tags", "b=2");
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_dump(), "tag b=2\n"));
+    assert_null(strstr(mini_dump(), "tag a=1\n"));
+    assert_null(strstr(mini_dump(), "tag c=3\n"));
+    world_end(&world);
+}
+
 struct immutable_case {
     const char *suffix;
     const char *value;
@@ -557,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_parameters_of_changes),
         cmocka_unit_test(test_foreign_tags),
+        cmocka_unit_test(test_tags_of_another_instance),
         cmocka_unit_test(test_immutable),
         cmocka_unit_test(test_immutable_together),
         cmocka_unit_test(test_hostname_and_eip),

@@ -71,6 +71,26 @@ static void test_deleted_after_failure(void **state)
     world_end(&world);
 }
 
+/* A first conflict is repeated at once: it is no verdict on the Service. */
+static void test_first_conflict_is_no_failure(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    atomic_store(&world.lbc.conditions, true);
+    obj_annotate(&world.service->meta, P "name", "front");
+    world_put(&world);
+    fake_host_patch_result(world.fake, -EBUSY, CCM_ERROR_CONFLICT);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(patches(&world, "\"status\":\"False\""), 0);
+    assert_null(world_event(&world));
+    fake_host_patch_result(world.fake, 0, CCM_ERROR_NONE);
+    assert_int_equal(world_run(&world), 0);
+    world_end(&world);
+}
+
 /* A port that works and does not in turn is no reason to write the addresses again and again. */
 static void test_hash_comes_and_goes(void **state)
 {
@@ -114,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deleted_after_all),
         cmocka_unit_test(test_deleted_after_failure),
+        cmocka_unit_test(test_first_conflict_is_no_failure),
         cmocka_unit_test(test_hash_comes_and_goes),
         cmocka_unit_test(test_made_anew),
     };

@@ -3,6 +3,7 @@
 #include "lbc/instance.h"
 #include "lbc/model/class.h"
 #include "lbc/service/hash.h"
+#include "lbc/service/marks.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -142,6 +143,26 @@ void world_converge(struct world *world)
     fail_msg("no success: %s", world->err.message);
 }
 
+/* The label of additional tags, as it was last written. */
+static void world_settle_tags(struct world *world)
+{
+    static const char key[] = "\"" LBC_LIFE_TAGS_LABEL "\":";
+
+    for (size_t i = 0; i < fake_host_patch_count(world->fake); i++) {
+        const char *at = strstr(fake_host_patch(world->fake, i)->body, key);
+
+        if (at != NULL) {
+            char marks[LBC_MARKS_TEXT] = ""; /* none where it says null */
+
+            at += strlen(key);
+            if (at[0] == '"') {
+                ccm_text_printf(marks, sizeof(marks), "%.*s", (int)strcspn(at + 1, "\""), at + 1);
+            }
+            obj_label(&world->service->meta, LBC_LIFE_TAGS_LABEL, marks[0] == '\0' ? NULL : marks);
+        }
+    }
+}
+
 void world_settle(struct world *world)
 {
     struct ccm_object *meta = &world->service->meta;
@@ -158,6 +179,7 @@ void world_settle(struct world *world)
         assert_int_equal(lbc_hash_service(world->service, hash), 0);
         obj_label(meta, LBC_HASH_LABEL, hash);
         obj_label(meta, LBC_LIFE_LB_LABEL, world->lb_id == NULL ? mini_lb_id() : world->lb_id);
+        world_settle_tags(world);
         obj_finalizer(meta, CLB_FINALIZER);
         obj_ingress(world->service, world->lb_ip == NULL ? mini_lb_address() : world->lb_ip, "");
     }

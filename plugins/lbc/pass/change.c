@@ -42,8 +42,10 @@ struct lbc_plan_input lbc_pass_plan_input(const struct lbc_pass *pass, bool fres
 /* Tags that earlier processes have put on, as far as the Service shows. */
 static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
 {
-    const struct ccm_object *meta = &pass->service->meta;
-    const char *marks = ccm_object_label(meta, lbc_names.tags_label);
+    CCM_CLEANUP(lbc_life_now_fini)
+    struct lbc_life_now now = lbc_life_see(&pass->life, pass->service);
+    const struct ccm_object *meta = &now.service->meta;
+    const char *marks = lbc_life_read_tags(&pass->life, now.service);
     struct lbc_entry *entry = pass->entry;
     const bool same = pass->hash.verdict == LBC_HASH_SAME;
     int r = same ? lbc_tags_copy(&entry->applied.tags, lbc_pass_desired_tags(pass)) : 0;
@@ -59,12 +61,24 @@ static int change_recall_tags(struct lbc_pass *pass, const struct lbc_tags *pres
     return r;
 }
 
+/* The Service says something else by now than what is remembered was made from. */
+static bool change_tags_are_old(const struct lbc_pass *pass)
+{
+    CCM_CLEANUP(lbc_life_now_fini)
+    struct lbc_life_now now = lbc_life_see(&pass->life, pass->service);
+
+    return lbc_life_has_other_tags(&pass->life, now.service);
+}
+
 const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct lbc_tags *present)
 {
     struct lbc_entry *entry = pass->entry;
 
     if (lbc_refusals_has(&pass->refused, "additional-resource-tags")) {
         return NULL; /* what is wanted is not known, so nothing is taken off */
+    }
+    if (change_tags_are_old(pass)) {
+        lbc_entry_forget_tags(entry);
     }
     if (!entry->applied.known && !lbc_entry_is_reused(entry) &&
         change_recall_tags(pass, present) < 0) {
@@ -336,7 +350,7 @@ static bool change_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_state *aside = pass->entry->aside;
 
-    return (pass->audit || lbc_look_is_taken(&pass->look) ||
+    return (pass->audit || (lbc_look_is_taken(&pass->look) && !pass->look.late) ||
             pass->entry->compares != LBC_COMPARE_NONE) &&
            aside != NULL && ccm_text_equal(lbc_state_lb(aside)->id, lbc_pass_lb(pass)->id);
 }

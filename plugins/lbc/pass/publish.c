@@ -158,13 +158,13 @@ static int publish_status(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
         lbc_entry_forget_tags(pass->entry); /* they were read from an older label */
     }
+    pass->silence = r < 0 ? LBC_SILENCE_MUTE : pass->silence;
     if (r < 0 && (publish_is_outdated(pass) || (err->kind == CCM_ERROR_CONFLICT &&
                                                 lbc_failure_is_first(&pass->entry->failure)))) {
         err->kind = CCM_ERROR_CONFLICT;
         return r;
     }
     if (r < 0) {
-        pass->silence = LBC_SILENCE_MUTE;
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }

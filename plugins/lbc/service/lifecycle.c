@@ -283,6 +283,50 @@ static const char *state_required_version(const struct ccm_service *now,
                                                                  : NULL;
 }
 
+/* --- the label of additional tags --- */
+
+static uint64_t life_hash_tags(const struct ccm_service *service)
+{
+    const char *label = ccm_object_label(&service->meta, lbc_names.tags_label);
+
+    return ccm_text_hash(label == NULL ? "" : label) | 1;
+}
+
+const char *lbc_life_read_tags(const struct lbc_life *life, const struct ccm_service *now)
+{
+    if (life->memory != NULL) {
+        life->memory->tags = life_hash_tags(now);
+    }
+    return ccm_object_label(&now->meta, lbc_names.tags_label);
+}
+
+bool lbc_life_has_other_tags(const struct lbc_life *life, const struct ccm_service *now)
+{
+    return life->memory != NULL && life->memory->tags != 0 &&
+           life->memory->tags != life_hash_tags(now);
+}
+
+/* The new label must be made from the one that it replaces: a newer one may name tags that this
+ * process does not know of. An older one than that, which the caches still show, has a version that
+ * the API server refuses. */
+static int life_check_tags(const struct lbc_life *life, const struct ccm_service *service,
+                           const struct ccm_service *now, struct ccm_error *err)
+{
+    if (!lbc_life_has_other_tags(life, now) || life_hash_tags(now) == life_hash_tags(service)) {
+        return 0;
+    }
+    life->memory->tags = 0; /* it is read again */
+    return life_fail_changed(err);
+}
+
+/* r: of the write. */
+static void life_record_tags(const struct lbc_life *life, int r, const char *label)
+{
+    if (r == 0 && life->memory != NULL && label != NULL) {
+        life->memory->tags = ccm_text_hash(label) | 1;
+    }
+}
+
 /* service: NULL = whatever it says. */
 static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
                         const char *value)
@@ -583,7 +627,13 @@ int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *re
     if (lbc_tags_put(&labels, lbc_names.tags_label, marks) < 0) {
         return ccm_error_nomem(err);
     }
-    return life_write_labels(life, req, service, life_required_version(now.service), &labels, err);
+    int r = life_check_tags(life, service, now.service, err);
+
+    r = r < 0 ? r
+              : life_write_labels(life, req, service, life_required_version(now.service), &labels,
+                                  err);
+    life_record_tags(life, r, marks);
+    return r;
 }
 
 int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
@@ -613,10 +663,19 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         print_state(life, now.service, state, says ? &words : NULL);
         return 0;
     }
+    int r = label_differs(now.service, lbc_names.tags_label, state->tags)
+                ? life_check_tags(life, service, now.service, err)
+                : 0;
+
+    if (r < 0) {
+        return r;
+    }
     write_state(&body, life, now.service, state, says ? &words : NULL);
     /* Of a list only a strategic patch can change one member. */
-    return lbc_life_patch_status(life, req, service, says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE,
-                                 &body, err);
+    r = lbc_life_patch_status(life, req, service, says ? CCM_PATCH_STRATEGIC : CCM_PATCH_MERGE,
+                              &body, err);
+    life_record_tags(life, r, state->tags);
+    return r;
 }
 
 int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,

@@ -24,6 +24,8 @@
  * time. */
 struct lbc_life_memory {
     uint64_t shows; /* stands for what the Service shows after our last writes; 0 = not known */
+    uint64_t tags;  /* stands for the label of additional tags when it was last read or written;
+                       0 = it was not */
     bool confirmed; /* the API server has said that the finalizer is there */
     bool bound;     /* this process put it on, where no other one had */
     bool spoke;     /* a condition was written, or its write has failed */
@@ -79,9 +81,16 @@ CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_re
 /* Whether it is there. */
 bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
 
+/* The label of additional tags, which the next write may replace. now: what the caches show;
+ * borrowed, as is what is returned. NULL: it is not there. */
+const char *lbc_life_read_tags(const struct lbc_life *life, const struct ccm_service *now);
+/* Whether `now` shows another label than that which was read or written last: another instance of
+ * the controller has written it. */
+bool lbc_life_has_other_tags(const struct lbc_life *life, const struct ccm_service *now);
+
 /* Write the label of additional tags, before any of them is put on. marks: of marks.h, with those
  * that may be on already. 0 also when it is shown, and in a dry run. Blocks.
- * CCM_ERROR_CONFLICT: the Service has changed since it was read. */
+ * CCM_ERROR_CONFLICT: the label, or the Service, has changed since it was read. */
 CCM_NODISCARD int lbc_life_mark_tags(const struct lbc_life *life, const struct ccm_request *req,
                                      const struct ccm_service *service, const char *marks,
                                      struct ccm_error *err);
@@ -112,7 +121,7 @@ struct lbc_life_state {
 
 /* One patch of the status subresource, which takes labels too, for what differs. *ret_written:
  * there was one. A missing object is success. CCM_ERROR_CONFLICT: another Service has the name, or
- * the label of additional tags is to change and the Service has changed since it was read. */
+ * the label of additional tags is to change and has changed since it was read. */
 CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct lbc_life_state *state, bool *ret_written,

@@ -272,6 +272,45 @@ static void test_tags_label(void **state)
     fake_host_free(f.fake);
 }
 
+/* The caches show a label by now that the new one was not made from. That their version is the
+ * newest one proves nothing. */
+static void test_tags_label_of_another_instance(void **state)
+{
+    struct lbc_life_memory memory = { 0 };
+    const struct lbc_life_state gone = { .hash = "h1", .tags = "" };
+    struct fixture f;
+    bool written;
+
+    (void)state;
+    fixture_begin(&f);
+    f.life.memory = &memory;
+    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
+    assert_string_equal(lbc_life_read_tags(&f.life, f.service), "AbC1");
+
+    struct ccm_service *now = obj_service_copy(f.service);
+
+    obj_label(&now->meta, LBC_LIFE_TAGS_LABEL, "AbC1.D3f4");
+    now->meta.resource_version = "2";
+    fake_host_put(f.fake, &now->meta);
+    assert_true(lbc_life_mark_tags(&f.life, &f.req, f.service, "AbC1.E5f6", &f.err) < 0);
+    assert_int_equal(f.err.kind, CCM_ERROR_CONFLICT);
+    assert_string_equal(lbc_life_read_tags(&f.life, f.service), "AbC1");
+    assert_true(lbc_life_publish(&f.life, &f.req, f.service, &gone, &written, &f.err) < 0);
+    assert_int_equal(f.err.kind, CCM_ERROR_CONFLICT);
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+
+    assert_string_equal(lbc_life_read_tags(&f.life, now), "AbC1.D3f4");
+    assert_int_equal(lbc_life_mark_tags(&f.life, &f.req, f.service, "E5f6", &f.err), 0);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"resourceVersion\":\"2\",\"labels\":{\"" LBC_LIFE_TAGS_LABEL
+                 "\":\"E5f6\"}}}");
+    obj_label(&now->meta, LBC_LIFE_TAGS_LABEL, "E5f6");
+    publish(&f, &gone, true); /* its own write is what it replaces now */
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
+    fake_host_free(f.fake);
+}
+
 /* The snapshot of a pass is older than what the pass has written itself: the caches count. */
 static void test_caches_count(void **state)
 {
@@ -535,6 +574,7 @@ int main(void)
         cmocka_unit_test_teardown(test_publish_much, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
         cmocka_unit_test_teardown(test_tags_label, obj_end),
+        cmocka_unit_test_teardown(test_tags_label_of_another_instance, obj_end),
         cmocka_unit_test_teardown(test_caches_count, obj_end),
         cmocka_unit_test_teardown(test_reused_label, obj_end),
         cmocka_unit_test_teardown(test_reused_label_edited, obj_end),
