@@ -60,8 +60,8 @@ void lbc_look_begin(struct lbc_pass *pass)
     if (edited) {
         lbc_creation_forgive(&entry->creation);
     }
-    look->wanted =
-        look_takes_late(look, host->now_ms(host)) || look->wanted || look->foreign || edited;
+    pass->look.late = look_takes_late(look, host->now_ms(host));
+    look->wanted = pass->look.late || look->wanted || look->foreign || edited;
     look->hash = hash;
     pass->look.remembered = lbc_entry_has_lb(entry);
     if (look->wanted && !look->asked && pass->look.remembered &&

@@ -35,6 +35,7 @@ struct lbc_look_now {
     bool looked;     /* the mirror was put aside because of a person's edit */
     bool asked;      /* an operator asked for it: the answer is an event */
     bool put_off;    /* a person's edit that is compared later */
+    bool late;       /* what an earlier process left may show now: that is no change by others */
 };
 
 /* In these two the pass believes only what it reads itself. */

@@ -92,16 +92,21 @@ def test_a_read_by_id_fails(late, product, how):
     assert count_parts(late, product, uid) == (0, 0, 0)
 
 
+def serve_one_port(world, product):
+    """The uid of a Service whose load balancer is complete."""
+    product.configure(world)
+    views.nodes(world, 2)
+    world.kube.create(product.new("web", PORTS[:1]))
+    world.start_ccmd()
+    world.wait(lambda: product.complete(product.only(world), PORTS[:1]) and world.kube.ingress("web"), "the load balancer", 60)
+    world.settled()
+    return world.kube.get("Service", "web")["metadata"]["uid"]
+
+
 def test_deleted_after_an_edit(late):
     """What was created is not wanted any more when the next process begins, so nothing asks for it until the Service goes."""
     product = Nlb()
-    product.configure(late)
-    views.nodes(late, 2)
-    late.kube.create(product.new("web", PORTS[:1]))
-    late.start_ccmd()
-    late.wait(lambda: product.complete(product.only(late), PORTS[:1]) and late.kube.ingress("web"), "the load balancer", 60)
-    late.settled()
-    uid = late.kube.get("Service", "web")["metadata"]["uid"]
+    uid = serve_one_port(late, product)
     since = late.cloud.mark()
     late.cloud.fault(action="CreateServerGroup", count=1, cut="after", delay_ms=600000)
     late.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS)["spec"]["ports"]}})
@@ -120,13 +125,7 @@ def test_gone_from_the_ports_after_a_crash(build, tmp_path):
     """A process created a server group for a port and ended while it took the port away again: the next one finds it when lists show it."""
     product = Nlb()
     with World(build, tmp_path, cloud_args=["--tag-lag-ms=20000"]) as world:
-        product.configure(world)
-        views.nodes(world, 2)
-        world.kube.create(product.new("web", PORTS[:1]))
-        world.start_ccmd()
-        world.wait(lambda: product.complete(product.only(world), PORTS[:1]) and world.kube.ingress("web"), "the load balancer", 60)
-        world.settled()
-        uid = world.kube.get("Service", "web")["metadata"]["uid"]
+        uid = serve_one_port(world, product)
         since = world.cloud.mark()
         world.cloud.fault(action="DeleteServerGroup", count=1000, delay_ms=600000, cut="before")
         world.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS)["spec"]["ports"]}})
@@ -138,6 +137,8 @@ def test_gone_from_the_ports_after_a_crash(build, tmp_path):
         world.cloud.clear_faults()
         world.start_ccmd()
         world.wait(lambda: count_parts(world, product, uid)[1] == 1, "the end of the group", 200)
+        world.settled()
+        assert "DriftRepaired" not in [event[1] for event in world.kube.events("web")], "nobody else has changed anything"
 
 
 @pytest.mark.parametrize("product", (Clb(), Nlb()), ids=("clb", "nlb"))
