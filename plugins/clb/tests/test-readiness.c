@@ -240,6 +240,27 @@ static void test_published_not_ready(void **state)
     }
 }
 
+/* Nor is a pod that does not exist asked for again before its slice changes. */
+static void test_published_without_pod(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_ready(&world, true);
+    fake_host_remove(world.fake, CCM_KIND_POD, "default/p3");
+    world.service->publish_not_ready_addresses = 1;
+    world_put(&world);
+    for (int n = 0; n < 3; n++) {
+        assert_int_equal(world_run(&world), 0);
+        assert_int_equal(fake_host_fetch_count(world.fake), 1);
+    }
+    fake_host_put(world.fake, &pod.meta);
+    world.slice->meta.resource_version = "another";
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(count_events(&world, "ServerRegistered"), 1);
+    world_end(&world);
+}
+
 /* It loses its interface, and has it again. */
 static void test_ready_without_interface(void **state)
 {
@@ -271,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_told_failure),
         cmocka_unit_test(test_ready),
         cmocka_unit_test(test_published_not_ready),
+        cmocka_unit_test(test_published_without_pod),
         cmocka_unit_test(test_ready_without_interface),
     };
 

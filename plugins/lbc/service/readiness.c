@@ -65,9 +65,15 @@ static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *
 
 /* --- memory --- */
 
-static char *key_of(const struct ccm_endpoint *endpoint)
+static char *readiness_key(const struct ccm_endpoint *endpoint)
 {
     return ccm_text_format("%s/%s", endpoint->pod_name, endpoint->address);
+}
+
+/* Of a pod that does not exist, as long as its slice is the same: `version`. */
+static char *readiness_gone_key(const struct ccm_endpoint *endpoint, const char *version)
+{
+    return ccm_text_format("%s/%s %s", endpoint->pod_name, endpoint->address, version);
 }
 
 /* The texts live as long as the program. */
@@ -119,14 +125,13 @@ static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint
     return r;
 }
 
-/* The first look at a pod that is not ready, or whether what came of the last one still holds. */
+/* The first look at a pod that is not ready. */
 static int readiness_check_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
-                               const char *gate, const char *key, const char *gone_key,
-                               const struct ccm_strmap *before)
+                               const char *gate, const char *key, const char *gone_key)
 {
     bool without = false;
-    bool gone = before != NULL && ccm_strmap_has(before, gone_key);
-    const int r = gone ? 0 : readiness_ask_pod(to, endpoint, gate, &without, &gone);
+    bool gone = false;
+    const int r = readiness_ask_pod(to, endpoint, gate, &without, &gone);
 
     if (r == 0 && (without || gone)) {
         return readiness_record_state(to->pod_states, gone ? gone_key : key, "");
@@ -147,16 +152,19 @@ static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_e
         (ready && before == NULL) || ccm_strmap_has(to->accepted, endpoint->address)) {
         return 0;
     }
-    key = key_of(endpoint);
-    gone_key = key == NULL ? NULL : ccm_text_format("%s %s", key, version);
-    if (gone_key == NULL) {
+    key = readiness_key(endpoint);
+    gone_key = readiness_gone_key(endpoint, version);
+    if (key == NULL || gone_key == NULL) {
         return -ENOMEM;
+    }
+    if (before != NULL && ccm_strmap_has(before, gone_key)) {
+        return readiness_record_state(to->pod_states, gone_key, "");
     }
     said = before == NULL ? NULL : ccm_strmap_get(before, key);
     if (said != NULL && (ready || said[0] == '\0')) {
         return readiness_record_state(to->pod_states, key, said);
     }
-    return ready ? 0 : readiness_check_pod(to, endpoint, gate, key, gone_key, before);
+    return ready ? 0 : readiness_check_pod(to, endpoint, gate, key, gone_key);
 }
 
 int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *const *slices,
@@ -244,10 +252,11 @@ static int readiness_patch_pod(const struct lbc_readiness *readiness,
 
 /* One that the slice calls ready. */
 static int readiness_publish_endpoint(struct lbc_readiness *readiness,
-                                      const struct ccm_endpoint *endpoint, bool good,
-                                      const char *gate, struct ccm_error *err)
+                                      const struct ccm_endpoint *endpoint, const char *version,
+                                      bool good, const char *gate, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *key = key_of(endpoint);
+    CCM_CLEANUP(ccm_freep) char *key = readiness_key(endpoint);
+    CCM_CLEANUP(ccm_freep) char *gone_key = readiness_gone_key(endpoint, version);
     const char *want = good ? GOOD : BAD;
     const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->pod_states, key);
     const struct ccm_pod *pod;
@@ -255,8 +264,11 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
     const size_t before = readiness->len;
     int r = 0;
 
-    if (key == NULL) {
+    if (key == NULL || gone_key == NULL) {
         return ccm_error_nomem(err);
+    }
+    if (ccm_strmap_has(readiness->pod_states, gone_key)) {
+        return 0;
     }
     if (said == NULL ? good && readiness->service->publish_not_ready_addresses == 0
                      : said[0] == '\0' || strcmp(said, want) == 0) {
@@ -264,7 +276,9 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
     }
     pod = readiness_fetch_pod(readiness, endpoint, &gone);
     if (pod == NULL) {
-        return 0;
+        return gone && readiness_record_state(readiness->pod_states, gone_key, "") < 0
+                   ? ccm_error_nomem(err)
+                   : 0;
     }
     if (!has_gate(pod, gate)) {
         want = "";
@@ -291,8 +305,8 @@ static int readiness_publish_slice(struct lbc_readiness *readiness,
 
         if ((one->flags & (CCM_ENDPOINT_READY | CCM_ENDPOINT_TERMINATING)) == CCM_ENDPOINT_READY &&
             one->pod_name[0] != '\0' && !ccm_strmap_has(readiness->accepted, one->address)) {
-            r = readiness_publish_endpoint(readiness, one, !is_listed(invalid, one->address), gate,
-                                           err);
+            r = readiness_publish_endpoint(readiness, one, slice->meta.resource_version,
+                                           !is_listed(invalid, one->address), gate, err);
         }
     }
     return r;
