@@ -166,18 +166,7 @@ static const struct lbc_rule rows[] = {
     BY_HTTP("health-check-uri"),
     BY_HTTP("health-check-domain"),
     BY_HTTP("health-check-httpcode"),
-    { .key = "spec.ipFamilies",
-      .topic = "ipv4",
-      .families = LBC_IPV4,
-      .text =
-          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
-          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "
-          "annotations ip-version and backend-ip-version ipv6" },
-    { .key = "spec.ipFamilies",
-      .topic = "ipv6",
-      .families = LBC_IPV6,
-      .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
-              "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation" },
+    LBC_RULE_FAMILIES("ip-version and backend-ip-version ipv6"),
     { .key = "spec.loadBalancerSourceRanges",
       .topic = "ranges",
       .applies = lbc_setting_limits_sources,

@@ -53,6 +53,22 @@ struct lbc_rule {
 /* What holds for all kinds of load balancers. */
 extern const struct lbc_rule lbc_rules[];
 
+/* Rows of a product with families_of(). ipv6: the annotations of a load balancer whose backends
+ * have IPv6 alone. */
+#define LBC_RULE_FAMILIES(ipv6)                                                                    \
+    { .key = "spec.ipFamilies",                                                                    \
+      .topic = "ipv4",                                                                             \
+      .families = LBC_IPV4,                                                                        \
+      .text =                                                                                      \
+          "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "  \
+          "set spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with "             \
+          "annotations " ipv6 },                                                                   \
+    {                                                                                              \
+        .key = "spec.ipFamilies", .topic = "ipv6", .families = LBC_IPV6,                           \
+        .text = "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "   \
+                "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation"                 \
+    }
+
 /* The fields that controllers look at, for `applies`. */
 bool lbc_rule_has_ip(const struct ccm_service *service);
 bool lbc_rule_has_affinity(const struct ccm_service *service);
