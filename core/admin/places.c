@@ -3,7 +3,6 @@
 #include "util/thread.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 
 int admin_places_init(struct admin_places *places)
@@ -17,18 +16,18 @@ void admin_places_fini(struct admin_places *places)
     ccm_lock_fini(&places->lock);
 }
 
-/* Of IPv6 the network: an address of it is had for nothing. */
-static uint64_t network_of(const struct sockaddr *from)
+/* The address of the other side; zeroes where it is not known. */
+static struct in6_addr address_of(const struct sockaddr *from)
 {
-    uint64_t network = 0;
+    struct in6_addr address = { 0 };
 
     if (from != NULL && from->sa_family == AF_INET) {
-        network = ((const struct sockaddr_in *)(const void *)from)->sin_addr.s_addr;
+        memcpy(&address, &((const struct sockaddr_in *)(const void *)from)->sin_addr,
+               sizeof(struct in_addr));
     } else if (from != NULL && from->sa_family == AF_INET6) {
-        memcpy(&network, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr,
-               sizeof(network));
+        address = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
     }
-    return network;
+    return address;
 }
 
 static bool place_stays(const struct admin_place *place)
@@ -36,38 +35,62 @@ static bool place_stays(const struct admin_place *place)
     return place->taken && !place->leaving;
 }
 
-static size_t places_count_from(const struct admin_places *places, uint64_t from)
+/* What the other side of a connection has: connections, or bytes of bodies. */
+struct share {
+    size_t connections;
+    size_t bytes;
+};
+
+static struct share place_share(const struct admin_place *of)
 {
-    size_t count = 0;
+    struct share share = { 0 };
 
     for (size_t i = 0; i < ADMIN_PLACES_ALL; i++) {
-        count += place_stays(&places->items[i]) && places->items[i].from == from ? 1 : 0;
+        const struct admin_place *place = &of->places->items[i];
+
+        if (place_stays(place) && memcmp(&place->from, &of->from, sizeof(of->from)) == 0) {
+            share.connections++;
+            share.bytes += place->body;
+        }
     }
-    return count;
+    return share;
 }
 
-/* Whether `a` goes before `b`. */
+/* Whether `a` is closed before `b` when there are too many connections. */
 static bool place_goes_first(const struct admin_place *a, const struct admin_place *b)
 {
-    if (a->answered != b->answered) {
-        return !a->answered;
-    }
-    const size_t like_a = places_count_from(a->places, a->from);
-    const size_t like_b = places_count_from(b->places, b->from);
+    const size_t many_a = place_share(a).connections;
+    const size_t many_b = place_share(b).connections;
 
-    return like_a != like_b ? like_a > like_b : a->number < b->number;
+    if (many_a != many_b && (many_a > ADMIN_PLACES_FAIR || many_b > ADMIN_PLACES_FAIR)) {
+        return many_a > many_b;
+    }
+    return a->answered != b->answered ? !a->answered : a->number < b->number;
 }
 
-/* body: among those that hold some of a request. */
-static struct admin_place *places_choose(struct admin_places *places, bool body)
+/* Whether `a` is closed before `b` when bodies are too large together. */
+static bool place_holds_more(const struct admin_place *a, const struct admin_place *b)
+{
+    const size_t bytes_a = place_share(a).bytes;
+    const size_t bytes_b = place_share(b).bytes;
+
+    if (bytes_a != bytes_b) {
+        return bytes_a > bytes_b;
+    }
+    return a->body != b->body ? a->body > b->body : a->number < b->number;
+}
+
+/* That which goes before all others. */
+static struct admin_place *places_choose(struct admin_places *places,
+                                         bool (*goes_first)(const struct admin_place *a,
+                                                            const struct admin_place *b))
 {
     struct admin_place *first = NULL;
 
     for (size_t i = 0; i < ADMIN_PLACES_ALL; i++) {
         struct admin_place *place = &places->items[i];
 
-        if (place_stays(place) && (!body || place->body > 0) &&
-            (first == NULL || place_goes_first(place, first))) {
+        if (place_stays(place) && (first == NULL || goes_first(place, first))) {
             first = place;
         }
     }
@@ -104,7 +127,7 @@ struct admin_place *admin_places_open(struct admin_places *places, int fd,
     struct admin_place *place = places_find_free(places);
 
     if (place != NULL && staying >= ADMIN_PLACES) {
-        place_shut(places_choose(places, false));
+        place_shut(places_choose(places, place_goes_first));
     }
     if (place != NULL) {
         *place = (struct admin_place){
@@ -112,7 +135,7 @@ struct admin_place *admin_places_open(struct admin_places *places, int fd,
             .taken = true,
             .fd = fd,
             .number = ++places->last_number,
-            .from = network_of(from),
+            .from = address_of(from),
         };
     }
     ccm_unlock(&places->lock);
@@ -138,7 +161,7 @@ bool admin_place_add(struct admin_place *place, size_t bytes)
     place->body += bytes;
     places->bodies += place->leaving ? 0 : bytes;
     while (places->bodies > ADMIN_PLACES_BODIES) {
-        place_shut(places_choose(places, true)); /* there is one: the sum is not 0 */
+        place_shut(places_choose(places, place_holds_more)); /* it has some: the sum is not 0 */
     }
 
     const bool stays = !place->leaving;

@@ -1,8 +1,11 @@
 /*
- * The connections of a server, and which of them has to go when there are too many, or when what
- * they have sent is too much together. First those that have not had an answer yet, then those of
- * the address that has the most, then the oldest: whoever opens many connections, or holds them
- * open without end, keeps nobody out who asks over a connection of some time.
+ * The connections of a server, and which one is closed when there are too many, or when the bodies
+ * that are being read are too large together.
+ * - Connections: one of the address with most, if that has more than its fair share; else one that
+ *   had no answer yet; of several the oldest.
+ * - Bodies: the largest one of the address that holds most.
+ * So one address alone cannot keep others out. Many addresses together can fill all places, but
+ * those without an answer are closed first.
  *
  * Every thread; one lock, a leaf.
  */
@@ -11,6 +14,7 @@
 
 #include "util/attr.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +23,8 @@
 
 #define ADMIN_PLACES     48U /* kept at a time: one more, and another one has to go */
 #define ADMIN_PLACES_ALL 80U /* with those that have to go and are not gone yet */
+
+#define ADMIN_PLACES_FAIR 8U /* connections of one address that are not more than its share */
 
 #define ADMIN_PLACES_BODIES ((size_t)12 * 1024 * 1024) /* of all requests that are being read */
 
@@ -31,9 +37,9 @@ struct admin_place {
     bool leaving;  /* it was shut down */
     bool answered; /* a request of it was */
     int fd;
-    uint64_t number; /* the order of arrival */
-    uint64_t from;   /* the other side's network */
-    size_t body;     /* bytes of its request so far */
+    uint64_t number;      /* the order of arrival */
+    struct in6_addr from; /* the address of the other side */
+    size_t body;          /* bytes that are held of its request */
 };
 
 struct admin_places {

@@ -53,13 +53,12 @@ struct admin_server {
 static struct admin_place *server_open_place(struct server *server,
                                              struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *fd =
+    const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const union MHD_ConnectionInfo *from =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const int fd = info == NULL ? -1 : info->connect_fd; /* the next call may use the same memory */
 
-    return admin_places_open(&server->places, fd == NULL ? -1 : fd->connect_fd,
-                             from == NULL ? NULL : from->client_addr);
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return admin_places_open(&server->places, fd, info == NULL ? NULL : info->client_addr);
 }
 
 static void server_track_connection(void *cls, struct MHD_Connection *connection,

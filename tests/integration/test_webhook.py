@@ -187,14 +187,16 @@ def test_hostile_bodies(webhook):
         assert webhook.review(service()) == QUIET, "it goes on"
 
 
-def ask(connection):
-    connection.request("POST", "/lint", webhook_body(), {"Content-Type": "application/json"})
+def ask(connection, note=""):
+    connection.request("POST", "/lint", webhook_body(note), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     return answer.status, json.loads(answer.read())["response"]["allowed"]
 
 
-def webhook_body():
-    return Webhook.body(service())
+def webhook_body(note=""):
+    item = service()
+    item["metadata"]["annotations"] = {**item["metadata"].get("annotations", {}), "note": note}
+    return Webhook.body(item)
 
 
 def cpu_seconds(pid):
@@ -246,6 +248,23 @@ def test_held_bodies_cost_little_memory_and_no_review(webhook):
     assert resident(webhook.process.popen.pid) < 96 * 1024, "the Deployment may have 128 Mi"
     for one in held:
         one.close()
+    kept.close()
+
+
+def test_a_body_over_the_limit_closes_no_other_connection(webhook):
+    """One that was answered before, of another address, sends more than all bodies may take together."""
+    webhook.start()
+    kept = webhook.connect()
+    assert ask(kept) == (200, True)
+    local = kept.sock.getsockname()
+    other = webhook.connect(source=("127.0.0.2", 0))
+    assert ask(other) == (200, True)
+    other.sock.sendall(b"POST /lint HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13000000\r\n\r\n")
+    for _ in range(191):  # 12 MiB but 64 KiB
+        other.sock.sendall(b" " * 65536)
+    assert ask(kept, "x" * 200000) == (200, True)
+    assert kept.sock.getsockname() == local, "the same connection"
+    other.close()
     kept.close()
 
 

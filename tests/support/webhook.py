@@ -41,9 +41,9 @@ class Webhook:
         path = self.folder / "webhook.err"
         return path.read_text() if path.exists() else ""
 
-    def connect(self, cert=None):
+    def connect(self, cert=None, source=None):
         context = ssl.create_default_context(cafile=cert or self.cert)
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, source_address=source, context=context)
 
     def request(self, method, path, body=None, cert=None):
         connection = self.connect(cert)
