@@ -109,11 +109,11 @@ def test_a_plugin_gets_what_it_needs_and_leaves_nothing(secure):
     """Of our environment neither keys nor options, no descriptor, and what it starts ends with it."""
     plugin = Plugin(secure)
     plugin.behave(f"env >{plugin.folder}/env; ls /proc/$$/fd >{plugin.folder}/fds; sleep 1000 & echo $! >{plugin.folder}/left")
-    code, _, err = plan(secure, env={"TZ": "Asia/Shanghai", "HTTPS_PROXY": "", "OUR_SECRET": "s3cret"})
+    code, _, err = plan(secure, env={"TZ": "Asia/Shanghai", "HTTPS_PROXY": "", "all_proxy": "", "OUR_SECRET": "s3cret"})
     assert code == 0, err
     with open(os.path.join(plugin.folder, "env"), encoding="utf-8") as file:
         names = {line.split("=")[0] for line in file}
-    assert {"PATH", "TZ", "EXTRA", "KUBERNETES_EXEC_INFO"} <= names and not names & {"OUR_SECRET", *KEYS}, names
+    assert {"PATH", "TZ", "HTTPS_PROXY", "all_proxy", "EXTRA", "KUBERNETES_EXEC_INFO"} <= names and not names & {"OUR_SECRET", *KEYS}, names
     with open(os.path.join(plugin.folder, "fds"), encoding="utf-8") as file:
         open_ones = set(file.read().split())
     assert not {fd for fd in open_ones if 2 < int(fd) < 10}, f"{open_ones}: but for the shell's own, from 10 on"

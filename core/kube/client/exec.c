@@ -112,10 +112,11 @@ static bool is_replaced(const struct kube_exec *exec, const char *entry)
  * hold secrets that are none of its business; the kubeconfig can give it more. */
 static bool is_inherited(const char *entry)
 {
-    static const char *const names[] = { "HOME=", "HTTPS_PROXY=", "HTTP_PROXY=", "LANG=",
-                                         "LC_",   "LOGNAME=",     "NO_PROXY=",   "PATH=",
-                                         "TZ=",   "SSL_CERT_",    "TMPDIR=",     "USER=",
-                                         "XDG_",  "https_proxy=", "http_proxy=", "no_proxy=" };
+    static const char *const names[] = {
+        "ALL_PROXY=", "all_proxy=", "HOME=",     "HTTPS_PROXY=", "HTTP_PROXY=", "LANG=",
+        "LC_",        "LOGNAME=",   "NO_PROXY=", "PATH=",        "TZ=",         "SSL_CERT_",
+        "TMPDIR=",    "USER=",      "XDG_",      "https_proxy=", "http_proxy=", "no_proxy="
+    };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
         if (ccm_text_starts(entry, names[i])) {
