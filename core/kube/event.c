@@ -343,6 +343,7 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
         return;
     }
     ccm_log_warn(&log, "event %s is lost: %s", series->last.reason, err.message);
+    kube_series_book_written(recorder->book, series); /* its namespace has had its turn */
     kube_series_book_drop(recorder->book, series);
 }
 

@@ -24,7 +24,7 @@ struct kube_series_space {
     uint64_t hash; /* of its name; two of the same share their turns */
     size_t count;
     struct kube_series *first; /* pending */
-    uint64_t turn;             /* of its last write; 0 = there was none */
+    uint64_t turn;             /* of its last write, else of the last one before it came */
 };
 
 struct kube_series_book {
@@ -200,6 +200,7 @@ static struct kube_series_space *book_find_space(struct kube_series_book *book, 
             return NULL;
         }
         space->hash = hash;
+        space->turn = book->turns; /* a new one is not ahead of those that wait */
         space->next = book->spaces;
         book->spaces = space;
     }

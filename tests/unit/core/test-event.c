@@ -43,8 +43,8 @@ static struct kube_occurrence occurrence_of(const char *name, const char *messag
     return occurrence_in("demo", name, message);
 }
 
-static struct kube_series *note_in(struct kube_series_book *book, const char *namespace_,
-                                   const char *name, const char *message, int64_t now_ms)
+static struct kube_series *book_record_in(struct kube_series_book *book, const char *namespace_,
+                                          const char *name, const char *message, int64_t now_ms)
 {
     struct kube_occurrence occurrence = occurrence_in(namespace_, name, message);
     bool lost = true;
@@ -57,16 +57,16 @@ static struct kube_series *note_in(struct kube_series_book *book, const char *na
     return series;
 }
 
-static struct kube_series *note(struct kube_series_book *book, const char *name,
-                                const char *message, int64_t now_ms)
+static struct kube_series *book_record(struct kube_series_book *book, const char *name,
+                                       const char *message, int64_t now_ms)
 {
-    return note_in(book, "demo", name, message, now_ms);
+    return book_record_in(book, "demo", name, message, now_ms);
 }
 
 static void test_merge(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_series *first = note(book, "web", "done", 0);
+    struct kube_series *first = book_record(book, "web", "done", 0);
     struct kube_series *again;
 
     assert_string_equal(first->event_name, "web.abc000");
@@ -75,19 +75,19 @@ static void test_merge(void **state CCM_UNUSED)
     kube_series_book_written(book, first);
     first->exists = true;
 
-    again = note(book, "web", "done", KUBE_SERIES_SPAN_MS);
+    again = book_record(book, "web", "done", KUBE_SERIES_SPAN_MS);
     assert_ptr_equal(again, first);
     assert_int_equal(again->count, 2);
     assert_true(again->pending);
     assert_int_equal(again->last_wall_ms - again->first_wall_ms, KUBE_SERIES_SPAN_MS);
 
     /* Each difference makes another one. */
-    assert_ptr_not_equal(note(book, "web", "failed", 5), first);
-    assert_ptr_not_equal(note(book, "api", "done", 5), first);
+    assert_ptr_not_equal(book_record(book, "web", "failed", 5), first);
+    assert_ptr_not_equal(book_record(book, "api", "done", 5), first);
 
     /* More than an hour after the last one: a new Event. */
     kube_series_book_written(book, again);
-    again = note(book, "web", "done", 2 * KUBE_SERIES_SPAN_MS + 1);
+    again = book_record(book, "web", "done", 2 * KUBE_SERIES_SPAN_MS + 1);
     assert_int_equal(again->count, 1);
     assert_false(again->exists);
     kube_series_book_free(book);
@@ -100,8 +100,8 @@ static void test_order_of_writes(void **state CCM_UNUSED)
     struct kube_series *b;
 
     assert_null(kube_series_book_next(book, 100));
-    a = note(book, "a", "m", 10);
-    b = note(book, "b", "m", 20);
+    a = book_record(book, "a", "m", 10);
+    b = book_record(book, "b", "m", 20);
     assert_ptr_equal(kube_series_book_next(book, 100), a);
     kube_series_book_retry(book, a, 500); /* it failed */
     a->tries = 1;
@@ -110,7 +110,7 @@ static void test_order_of_writes(void **state CCM_UNUSED)
     assert_ptr_equal(kube_series_book_next(book, 100), a);
     assert_int_equal(kube_series_book_pending(book), 1);
     /* A repetition while it waits joins it and does not push itself forward. */
-    assert_ptr_equal(note(book, "a", "m", 30), a);
+    assert_ptr_equal(book_record(book, "a", "m", 30), a);
     assert_int_equal(a->count, 2);
     assert_int_equal(a->due_ms, 500);
     assert_int_equal(a->tries, 1);
@@ -129,19 +129,19 @@ static void test_namespaces_take_turns(void **state CCM_UNUSED)
         char name[8];
 
         (void)snprintf(name, sizeof(name), "a%d", i);
-        note_in(book, "a", name, "m", i);
+        book_record_in(book, "a", name, "m", i);
     }
-    note_in(book, "b", "b0", "m", 10);
-    note_in(book, "b", "b1", "m", 11);
-    note_in(book, "c", "c0", "m", 20);
+    book_record_in(book, "b", "b0", "m", 10);
+    book_record_in(book, "b", "b1", "m", 11);
+    book_record_in(book, "c", "c0", "m", 20);
     for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
         struct kube_series *series = kube_series_book_next(book, 100);
 
         assert_string_equal(series->last.name, expected[i]);
         kube_series_book_written(book, series);
     }
-    kube_series_book_retry(book, note_in(book, "c", "c1", "m", 200), 900);
-    note_in(book, "a", "a4", "m", 300);
+    kube_series_book_retry(book, book_record_in(book, "c", "c1", "m", 200), 900);
+    book_record_in(book, "a", "a4", "m", 300);
     assert_string_equal(kube_series_book_next(book, 400)->last.name, "a4");
     kube_series_book_written(book, kube_series_book_next(book, 400));
     assert_string_equal(kube_series_book_next(book, 400)->last.name, "c1"); /* the next one due */
@@ -149,11 +149,25 @@ static void test_namespaces_take_turns(void **state CCM_UNUSED)
     kube_series_book_free(book);
 }
 
+/* A namespace that was forgotten is not ahead of those that wait when it comes again. */
+static void test_a_new_namespace_waits_for_its_turn(void **state CCM_UNUSED)
+{
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *kept = book_record_in(book, "b", "kept", "m", 0);
+
+    kube_series_book_written(book, kept);
+    kube_series_book_written(book, book_record_in(book, "c", "c0", "m", 1));
+    book_record_in(book, "a", "a0", "m", 2);
+    book_record_in(book, "b", "b1", "m", 3);
+    assert_string_equal(kube_series_book_next(book, 100)->last.name, "b1");
+    kube_series_book_free(book);
+}
+
 /* A namespace that fills the book loses its own. */
 static void test_the_namespace_with_most_loses_first(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_series *other = note_in(book, "other", "web", "m", 0);
+    struct kube_series *other = book_record_in(book, "other", "web", "m", 0);
 
     for (int i = 0; i < 2 * KUBE_SERIES_MAX; i++) {
         struct kube_occurrence occurrence;
@@ -173,7 +187,7 @@ static void test_the_namespace_with_most_loses_first(void **state CCM_UNUSED)
 static void test_book_is_bounded(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_series *kept = note(book, "kept", "m", 0);
+    struct kube_series *kept = book_record(book, "kept", "m", 0);
     struct kube_occurrence occurrence;
     bool lost = false;
 
@@ -182,17 +196,18 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
 
-        struct kube_series *series = note(book, name, "m", i);
+        struct kube_series *series = book_record(book, name, "m", i);
 
         if (i > 1) {
             kube_series_book_written(book, series);
         }
     }
-    assert_ptr_equal(note(book, "kept", "m", 2000), kept); /* used again: not the oldest now */
+    assert_ptr_equal(book_record(book, "kept", "m", 2000),
+                     kept); /* used again: not the oldest now */
     occurrence = occurrence_of("last", "m");
     assert_non_null(kube_series_book_record(book, &occurrence, 3000, 0, 1, &lost));
     assert_true(lost); /* web-1 was waiting */
-    assert_ptr_equal(note(book, "kept", "m", 4000), kept);
+    assert_ptr_equal(book_record(book, "kept", "m", 4000), kept);
     kube_series_book_free(book);
 }
 
@@ -254,7 +269,7 @@ static void test_event_name(void **state CCM_UNUSED)
     name[235] = '-';
     name[234] = '.';
 
-    const struct kube_series *series = note(book, name, "m", 0);
+    const struct kube_series *series = book_record(book, name, "m", 0);
 
     /* Neither too long nor with an empty label or one that ends in a dash. */
     assert_int_equal(strlen(series->event_name), 234 + strlen(".abc000"));
@@ -265,9 +280,9 @@ static void test_print(void **state CCM_UNUSED)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 4096 };
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_series *series = note(book, "web", "line\n\"two\"", 0);
+    struct kube_series *series = book_record(book, "web", "line\n\"two\"", 0);
 
-    series = note(book, "web", "line\n\"two\"", 60000);
+    series = book_record(book, "web", "line\n\"two\"", 60000);
     kube_series_print_event(series, &buf);
     assert_string_equal(
         ccm_buf_str(&buf),
@@ -518,6 +533,37 @@ static void test_refused_is_dropped(void **state CCM_UNUSED)
     f.recorder = NULL;
     assert_int_equal(ccm_test_server_requests(f.server), 2);
     fixture_close(&f, 0);
+}
+
+/* A namespace whose events are all refused has its turns like any other. */
+static void test_refusals_take_turns(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" }, { 403, NULL, "" } };
+    struct ccm_test_script script = { answers, 2 };
+    struct ccm_test_request request = { 0 };
+    struct fixture f;
+    size_t index = 1;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit_all(&f, "other", "first", NULL, NULL, "one");
+    assert_true(ccm_test_server_wait(f.server, 1));
+    for (int i = 0; i < 6; i++) {
+        char name[8];
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+        emit_all(&f, "refused", name, NULL, NULL, "one");
+    }
+    emit_all(&f, "other", "second", NULL, NULL, "one");
+    assert_true(ccm_test_server_wait(f.server, 8));
+    while (ccm_test_server_request(f.server, index, &request) &&
+           strstr(request.target, "/namespaces/other/") == NULL) {
+        ccm_test_request_fini(&request);
+        index++;
+    }
+    assert_non_null(request.target);
+    ccm_test_request_fini(&request);
+    assert_in_range(index, 1, 3); /* one may be on its way before the others are known */
+    fixture_close(&f, DRAIN_MS);
 }
 
 static void test_text_is_cut(void **state CCM_UNUSED)
@@ -818,6 +864,7 @@ int main(void)
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_order_of_writes),
         cmocka_unit_test(test_namespaces_take_turns),
+        cmocka_unit_test(test_a_new_namespace_waits_for_its_turn),
         cmocka_unit_test(test_the_namespace_with_most_loses_first),
         cmocka_unit_test(test_book_is_bounded),
         cmocka_unit_test(test_spam),
@@ -829,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_retry),
         cmocka_unit_test(test_lost_answer),
         cmocka_unit_test(test_refused_is_dropped),
+        cmocka_unit_test(test_refusals_take_turns),
         cmocka_unit_test(test_text_is_cut),
         cmocka_unit_test(test_drain),
         cmocka_unit_test(test_stuck_server),
