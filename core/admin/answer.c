@@ -406,11 +406,11 @@ static enum MHD_Result take_review(const struct admin_options *options,
         return MHD_YES;
     }
     if (*upload_len > 0) {
+        ccm_buf_add(body, upload, *upload_len);
         /* What is over the limit of one body is read and dropped: it takes no memory. */
         if (ccm_buf_error(body) == 0 && !admin_place_add(place, *upload_len)) {
             return MHD_NO; /* too much is being read */
         }
-        ccm_buf_add(body, upload, *upload_len);
         *upload_len = 0;
         return MHD_YES;
     }
