@@ -1,11 +1,10 @@
 /*
  * The connections of a server, and which one is closed when there are too many, or when the bodies
  * that are being read are too large together.
- * - Connections: one of the address with most, if that has more than its fair share; else one that
- *   had no answer yet; of several the oldest.
- * - Bodies: the largest one of the address that holds most.
- * So one address alone cannot keep others out. Many addresses together can fill all places, but
- * those without an answer are closed first.
+ * - Connections: if an address has more than its fair share, one of the address with most; else one
+ *   of any address. Of these one that had no answer yet, then the oldest.
+ * - Bodies: the largest one of the address that holds most; of equal ones the oldest.
+ * So one address alone cannot keep others out. Many addresses together can.
  *
  * Every thread; one lock, a leaf.
  */
