@@ -280,7 +280,7 @@ static const struct lbc_apply_ops without_jobs = {
     .refusals = refusals,
 };
 
-static void explain(const struct ccm_error *err, struct lbc_failure *ret)
+static void toy_explain_failure(const struct ccm_error *err, struct lbc_failure *ret)
 {
     ret->is_wait = err->kind == CCM_ERROR_AUTH;
 }
@@ -291,7 +291,7 @@ static void forget_nothing(void *account, const char *address)
     (void)address;
 }
 
-static const struct lbc_cloud_ops cloud_ops = { .explain = explain,
+static const struct lbc_cloud_ops cloud_ops = { .explain = toy_explain_failure,
                                                 .forget_interface = forget_nothing,
                                                 .find_gone_instances = toy_find_gone };
 

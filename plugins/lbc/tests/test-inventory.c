@@ -99,7 +99,7 @@ static void lb_fini(struct lbc_lb *lb)
     plugin.freed += ccm_text_equal(lb->id, "default/s7") ? 1 : 0;
 }
 
-static void site(const void *account, struct lbc_site *ret)
+static void account_read_site(const void *account, struct lbc_site *ret)
 {
     (void)account;
     ret->cluster_id = "c1";
@@ -114,7 +114,7 @@ static bool is_ours(const struct ccm_service *service)
 static const struct lbc_state_type mirror_type = { .size = sizeof(struct mirror),
                                                    .lb_size = sizeof(struct lbc_lb),
                                                    .lb_fini = lb_fini };
-static const struct lbc_cloud_ops cloud_ops = { .site = site };
+static const struct lbc_cloud_ops cloud_ops = { .site = account_read_site };
 static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
 static const struct lbc_anno_table annotations = { .count = 0 };
 static const struct lbc_lint_rules rules = { .annotations = &annotations };

@@ -58,7 +58,7 @@ static struct ccm_strmap *names(size_t services)
     return map;
 }
 
-static void site(const void *account, struct lbc_site *ret)
+static void account_read_site(const void *account, struct lbc_site *ret)
 {
     (void)account;
     ret->cluster_id = "c1";
@@ -70,7 +70,7 @@ static struct lbc_instance *instance_of(struct sim *sim)
     static struct lbc_cloud_ops cloud;
     static struct lbc_instance lbc;
 
-    cloud = (struct lbc_cloud_ops){ .site = site };
+    cloud = (struct lbc_cloud_ops){ .site = account_read_site };
     lbc = (struct lbc_instance){
         .host = sim->setup.host,
         .ops = &nlb_ops,
@@ -83,7 +83,7 @@ static struct lbc_instance *instance_of(struct sim *sim)
 static bool items_take_state(struct lbc_survey *items, const struct ccm_service *service,
                              struct nlb_state *have)
 {
-    static const struct lbc_cloud_ops cloud = { .site = site };
+    static const struct lbc_cloud_ops cloud = { .site = account_read_site };
     const struct lbc_instance lbc = { .ops = &nlb_ops, .cloud.ops = &cloud };
     const bool taken = lbc_survey_take(items, service, &have->lbc);
 

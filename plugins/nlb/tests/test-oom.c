@@ -622,7 +622,7 @@ static void test_whose(void **state)
 
 /* --- the inventory --- */
 
-static void site(const void *account, struct lbc_site *ret)
+static void account_read_site(const void *account, struct lbc_site *ret)
 {
     (void)account;
     ret->cluster_id = CLUSTER;
@@ -631,7 +631,7 @@ static void site(const void *account, struct lbc_site *ret)
 /* Complete, or without a part that is then read by the Service itself, or not there at all. */
 static bool read_inventory(size_t at, bool all)
 {
-    static const struct lbc_cloud_ops ops = { .site = site };
+    static const struct lbc_cloud_ops ops = { .site = account_read_site };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
     struct lbc_instance lbc = { .host = &host, .ops = &nlb_ops, .cloud.ops = &ops };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
