@@ -1,5 +1,6 @@
 #include "kube/series.h"
 
+#include "util/bucket.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/jsonw.h"
@@ -13,10 +14,7 @@
 #define NAME_MAX_BYTES 253 /* of a DNS subdomain */
 #define HEX_MAX_BYTES  17  /* ".ffffffffffffffff" */
 
-struct bucket {
-    int64_t tokens_ms; /* one event costs KUBE_SPAM_REFILL_MS */
-    int64_t seen_ms;
-};
+static const struct ccm_bucket_size spam = { KUBE_SPAM_BURST, KUBE_SPAM_REFILL_MS };
 
 /* A namespace, as long as it has a series. */
 struct kube_series_space {
@@ -107,17 +105,15 @@ static char *series_key(const struct kube_occurrence *occurrence)
 }
 
 /* The bucket, made most recently used; the least recently used one goes when there are too many. */
-static struct bucket *touch_bucket(struct kube_series_book *book, const char *key, int64_t now_ms)
+static struct ccm_bucket *touch_bucket(struct kube_series_book *book, const char *key)
 {
-    struct bucket *bucket = ccm_strmap_take(book->buckets, key);
+    struct ccm_bucket *bucket = ccm_strmap_take(book->buckets, key);
 
     if (bucket == NULL) {
         bucket = calloc(1, sizeof(*bucket));
         if (bucket == NULL) {
             return NULL;
         }
-        bucket->tokens_ms = KUBE_SPAM_BURST * KUBE_SPAM_REFILL_MS;
-        bucket->seen_ms = now_ms;
     }
     if (ccm_strmap_set(book->buckets, key, bucket) < 0) {
         free(bucket);
@@ -138,21 +134,15 @@ int kube_series_book_admit(struct kube_series_book *book, const struct kube_occu
                            int64_t now_ms)
 {
     CCM_CLEANUP(ccm_freep) char *key = spam_key(occurrence);
-    const int64_t full = KUBE_SPAM_BURST * KUBE_SPAM_REFILL_MS;
-    struct bucket *bucket = key == NULL ? NULL : touch_bucket(book, key, now_ms);
+    struct ccm_bucket *bucket = key == NULL ? NULL : touch_bucket(book, key);
 
     if (bucket == NULL) {
         return -ENOMEM;
     }
-
-    const int64_t passed = now_ms - bucket->seen_ms;
-
-    bucket->tokens_ms = passed > full - bucket->tokens_ms ? full : bucket->tokens_ms + passed;
-    bucket->seen_ms = now_ms;
-    if (bucket->tokens_ms < KUBE_SPAM_REFILL_MS) {
+    if (ccm_bucket_wait_ms(bucket, &spam, now_ms) > 0) {
         return 0;
     }
-    bucket->tokens_ms -= KUBE_SPAM_REFILL_MS;
+    ccm_bucket_take(bucket, &spam, now_ms);
     return 1;
 }
 

@@ -1,5 +1,6 @@
 #include "util/log.h"
 
+#include "util/bucket.h"
 #include "util/buf.h"
 #include "util/clock.h"
 #include "util/json.h"
@@ -33,8 +34,23 @@ struct repeat {
     unsigned held_back;
 };
 
-static pthread_mutex_t repeat_lock = PTHREAD_MUTEX_INITIALIZER; /* guards repeats; leaf */
+/* What one object and one namespace may say: texts may be of any number. A collision makes a budget
+ * anew, so that lines are never held back for what others say. */
+#define BUDGET_SLOTS 256
+
+struct budget {
+    uint64_t hash;
+    struct ccm_bucket bucket;
+    unsigned held_back;
+};
+
+static const struct ccm_bucket_size of_object = { .burst = 60, .interval_ms = 2000 };
+static const struct ccm_bucket_size of_namespace = { .burst = 300, .interval_ms = 200 };
+
+static pthread_mutex_t repeat_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; leaf */
 static struct repeat repeats[REPEAT_SLOTS];
+static struct budget objects[BUDGET_SLOTS];
+static struct budget namespaces[BUDGET_SLOTS];
 
 void ccm_log_setup(enum ccm_log_level level, bool json)
 {
@@ -77,12 +93,19 @@ void ccm_log_write(const struct ccm_log *log, enum ccm_log_level level, const ch
     va_end(args);
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+#define HASH_BEGIN 14695981039346656037U
+
+static uint64_t hash_bytes(uint64_t hash, const char *text, size_t len)
 {
-    for (const char *p = text == NULL ? "" : text; *p != '\0'; p++) {
-        hash = (hash ^ (unsigned char)*p) * 1099511628211U; /* FNV-1a */
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ (unsigned char)text[i]) * 1099511628211U; /* FNV-1a */
     }
     return hash * 31;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return text == NULL ? hash * 31 : hash_bytes(hash, text, strlen(text));
 }
 
 static bool is_word(char c)
@@ -111,35 +134,92 @@ static uint64_t hash_words(uint64_t hash, const char *text)
     return hash * 31;
 }
 
-/* Whether this line may be written; *ret_held = lines like it that were not, since the last one
- * that was. */
-static bool log_admit_line(const struct ccm_log *log, enum ccm_log_level level, const char *message,
-                           unsigned *ret_held)
+/* Lines that were not written since the last one that was. */
+struct held {
+    unsigned alike;
+    unsigned others; /* about the same object or namespace */
+};
+
+/* How often the same may be said. */
+static bool repeats_admit(uint64_t hash, int64_t now, struct held *ret)
 {
-    const uint64_t begin = 14695981039346656037U;
-    uint64_t hash = log->object != NULL && level <= CCM_LOG_WARN ? hash_words(begin, message)
-                                                                 : hash_text(begin, message);
-
-    hash = hash_text(hash, log->object);
-    hash = hash_text(hash, log->part);
-
     struct repeat *slot = &repeats[hash % REPEAT_SLOTS];
-    const int64_t now = ccm_clock_now_ms();
-    bool admitted = true;
 
-    ccm_lock(&repeat_lock);
-    *ret_held = 0;
     if (slot->hash != hash) {
         *slot = (struct repeat){ .hash = hash, .window_start_ms = now, .count = 1 };
     } else if (now - slot->window_start_ms >= REPEAT_WINDOW_MS) {
-        *ret_held = slot->held_back;
+        ret->alike = slot->held_back;
         *slot = (struct repeat){ .hash = hash, .window_start_ms = now, .count = 1 };
     } else if (slot->count < REPEAT_ALLOWED) {
         slot->count++;
     } else {
         slot->held_back++;
-        admitted = false;
+        return false;
     }
+    return true;
+}
+
+static struct budget *budget_of(struct budget *budgets, uint64_t hash)
+{
+    struct budget *budget = &budgets[hash % BUDGET_SLOTS];
+
+    if (budget->hash != hash) {
+        *budget = (struct budget){ .hash = hash };
+    }
+    return budget;
+}
+
+static bool budget_is_spent(struct budget *budget, const struct ccm_bucket_size *size, int64_t now)
+{
+    const bool spent = ccm_bucket_wait_ms(&budget->bucket, size, now) > 0;
+
+    budget->held_back += spent ? 1 : 0;
+    return spent;
+}
+
+static void budget_take(struct budget *budget, const struct ccm_bucket_size *size, int64_t now,
+                        struct held *ret)
+{
+    ccm_bucket_take(&budget->bucket, size, now);
+    ret->others += budget->held_back;
+    budget->held_back = 0;
+}
+
+/* object: "namespace/name", or the name of what belongs to no namespace. */
+static bool budgets_admit(const char *object, int64_t now, struct held *ret)
+{
+    const char *slash = strchr(object, '/');
+    const size_t len = slash == NULL ? 0 : (size_t)(slash - object);
+    struct budget *own = budget_of(objects, hash_text(HASH_BEGIN, object));
+    struct budget *all = budget_of(namespaces, hash_bytes(HASH_BEGIN, object, len));
+
+    if (budget_is_spent(own, &of_object, now) ||
+        (len > 0 && budget_is_spent(all, &of_namespace, now))) {
+        return false;
+    }
+    budget_take(own, &of_object, now, ret);
+    if (len > 0) {
+        budget_take(all, &of_namespace, now, ret);
+    }
+    return true;
+}
+
+/* Whether this line may be written. */
+static bool log_admit_line(const struct ccm_log *log, enum ccm_log_level level, const char *message,
+                           struct held *ret)
+{
+    uint64_t hash = log->object != NULL && level <= CCM_LOG_WARN ? hash_words(HASH_BEGIN, message)
+                                                                 : hash_text(HASH_BEGIN, message);
+    const int64_t now = ccm_clock_now_ms();
+
+    hash = hash_text(hash, log->object);
+    hash = hash_text(hash, log->part);
+    ccm_lock(&repeat_lock);
+
+    const bool admitted =
+        repeats_admit(hash, now, ret) &&
+        (log->object == NULL || level == CCM_LOG_DEBUG || budgets_admit(log->object, now, ret));
+
     ccm_unlock(&repeat_lock);
     return admitted;
 }
@@ -163,7 +243,7 @@ static void add_time(struct ccm_buf *line)
 }
 
 static void format_json(struct ccm_buf *line, const struct ccm_log *log, enum ccm_log_level level,
-                        const char *message, unsigned held)
+                        const char *message, const struct held *held)
 {
     ccm_buf_adds(line, "{\"ts\":\"");
     add_time(line);
@@ -176,8 +256,8 @@ static void format_json(struct ccm_buf *line, const struct ccm_log *log, enum cc
         ccm_buf_adds(line, ",\"object\":");
         ccm_json_quote(line, log->object);
     }
-    if (held > 0) {
-        ccm_buf_addf(line, ",\"held_back\":%u", held);
+    if (held->alike + held->others > 0) {
+        ccm_buf_addf(line, ",\"held_back\":%u", held->alike + held->others);
     }
     ccm_buf_adds(line, ",\"msg\":");
     ccm_json_quote(line, message);
@@ -185,7 +265,7 @@ static void format_json(struct ccm_buf *line, const struct ccm_log *log, enum cc
 }
 
 static void format_text(struct ccm_buf *line, const struct ccm_log *log, enum ccm_log_level level,
-                        const char *message, unsigned held)
+                        const char *message, const struct held *held)
 {
     add_time(line);
     ccm_buf_addf(line, " %-5s", level_names[level]);
@@ -198,8 +278,12 @@ static void format_text(struct ccm_buf *line, const struct ccm_log *log, enum cc
     }
     ccm_buf_adds(line, ": ");
     add_flat(line, message);
-    if (held > 0) {
-        ccm_buf_addf(line, " (%u more like this were held back)", held);
+    if (held->alike > 0) {
+        ccm_buf_addf(line, " (%u more like this were held back)", held->alike);
+    }
+    if (held->others > 0) {
+        ccm_buf_addf(line, " (%u more about this object or namespace were held back)",
+                     held->others);
     }
     ccm_buf_addc(line, '\n');
 }
@@ -211,7 +295,7 @@ void ccm_log_vwrite(const struct ccm_log *log, enum ccm_log_level level, const c
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf message = { .max = 16 * 1024 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
     const struct ccm_log *fields = log == NULL ? &none : log;
-    unsigned held;
+    struct held held = { 0 };
 
     if (!ccm_log_enabled(level)) {
         return;
@@ -226,9 +310,9 @@ void ccm_log_vwrite(const struct ccm_log *log, enum ccm_log_level level, const c
     }
     ccm_buf_adds(&line, atomic_load(&line_intro));
     if (atomic_load(&as_json)) {
-        format_json(&line, fields, level, ccm_buf_str(&message), held);
+        format_json(&line, fields, level, ccm_buf_str(&message), &held);
     } else {
-        format_text(&line, fields, level, ccm_buf_str(&message), held);
+        format_text(&line, fields, level, ccm_buf_str(&message), &held);
     }
     if (ccm_buf_error(&line) == 0 && write(STDERR_FILENO, line.data, line.len) < 0) {
         return; /* nowhere left to report that the log cannot be written */

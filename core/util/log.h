@@ -10,7 +10,9 @@
  * A message that repeats (same part, object and text) is written at most 10 times a minute; the
  * next one that is let through says how many were held back. For an error or warning about an
  * object words with a digit in them are all the same: pauses and ids of requests differ each time.
- * Secrets are never passed in: see secret.h. Every thread.
+ * Besides that an object has 60 lines at once, then one in 2 s, and a namespace 300, then 5 a
+ * second; lines of level debug are not counted. Secrets are never passed in: see secret.h. Every
+ * thread.
  */
 #ifndef CCM_UTIL_LOG_H
 #define CCM_UTIL_LOG_H
