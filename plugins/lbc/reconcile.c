@@ -125,6 +125,34 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
     }
 }
 
+/* --- an object that never rests --- */
+
+/* One Service must not use up what all share: quotas of the cloud and the API server. */
+static const struct ccm_bucket_size writing_passes = { .burst = 10, .interval_ms = 3000 };
+
+/* One that goes on with what it has begun is the same one. */
+static void job_count_writes(const struct job *job, const struct lbc_pass *pass)
+{
+    struct lbc_life_memory *memory = &job->entry->memory;
+
+    if (!pass->unfinished && (pass->writes > 0 || memory->wrote)) {
+        ccm_bucket_take(&memory->passes, &writing_passes, job->lbc->host->now_ms(job->lbc->host));
+    }
+}
+
+/* How long the next pass has to wait; 0 = not at all. What goes for good, and what an operator has
+ * asked for, never waits. */
+static int64_t job_rest_ms(const struct job *job)
+{
+    const struct ccm_host *host = job->lbc->host;
+
+    return job->lbc->dry || job->leaves || job->entry->look.asked ||
+                   lbc_pass_is_unwanted(job->lbc, job->service)
+               ? 0
+               : ccm_bucket_wait_ms(&job->entry->memory.passes, &writing_passes,
+                                    host->now_ms(host));
+}
+
 static int job_run_kind(const struct job *job, struct lbc_pass *pass, struct ccm_error *err)
 {
     if (job->leaves) {
@@ -161,6 +189,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     const int64_t started_ms = job->lbc->host->now_ms(job->lbc->host);
     const bool was_valid = job->entry->valid;
 
+    job->entry->memory.wrote = false;
     pass.life.memory = &job->entry->memory;
     if (pass.lbc->dry) {
         pass.life.plan = &steps;
@@ -176,6 +205,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         lbc_progress_end(&pass);
     }
     lbc_change_end_pass(&job->entry->change, r == 0 && !pass.unfinished);
+    job_count_writes(job, &pass);
     lbc_measure_pass(&pass, started_ms, r, err);
     if (!job->put_off) { /* a pass that waits for its turn is neither well nor failed */
         lbc_failure_count(&job->entry->failure, r, err);
@@ -258,6 +288,15 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     }
     if (r < 0) {
         return ccm_error_nomem(err);
+    }
+
+    const int64_t rest_ms = job_rest_ms(job);
+
+    if (rest_ms > 0) {
+        lbc_mirrors_release(mirrors, job->entry);
+        ret->requeue_after_ms = (uint64_t)rest_ms;
+        result_set_waits(ret);
+        return 0;
     }
     r = job_run_passes(job, ret, err);
     reconcile_end_waits(job->lbc, job->req);

@@ -31,3 +31,21 @@ def test_events_of_a_loud_namespace(world, count):
     world.wait(lambda: written(world, "calm") > 0, "the event", timeout=60)
     assert written(world, "loud") - before < 60, "some are written until the Service is seen, but not all"
     assert written(world, "loud") < count, "there was something to wait for"
+
+
+def test_a_service_that_never_rests(world):
+    """All Services share the quotas of the cloud: the endpoints of one that change without end cost a bounded number of calls."""
+    views.nodes(world, 2)
+    world.config = world.write_config()
+    world.start_ccmd()
+    service = objects.service("web", policy="Local")
+    both = objects.endpoint_slice(service, (("10.1.0.1", "node-1"), ("10.1.0.2", "node-2")))
+    world.kube.create(service, both)
+    world.wait(lambda: world.kube.ingress("web"), "the load balancer")
+    world.settled()
+    began, since = world.seconds(), world.cloud.mark()
+    for n in range(400):
+        world.kube.patch("EndpointSlice", both["metadata"]["name"], {"endpoints": both["endpoints"][:1 + n % 2]})
+    calls = len([action for action in world.cloud.actions(since) if not action.startswith("Describe")])
+    assert calls <= 10 + (world.seconds() - began) / 3, f"{calls} calls"
+    assert calls > 0

@@ -114,6 +114,45 @@ static void test_hash_comes_and_goes(void **state)
     world_end(&world);
 }
 
+static void edit_name(struct world *world, const char *name)
+{
+    obj_annotate(&world->service->meta, P "name", name);
+    world_put(world);
+    mini_reset_log();
+    assert_int_equal(world_run(world), 0);
+}
+
+/* One that never rests waits between its passes, and what it wants last is done. Its end does not
+ * wait. */
+static void test_never_rests(void **state)
+{
+    struct world world;
+    size_t written = 0;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    for (int i = 0; i < 30; i++) {
+        edit_name(&world, i % 2 == 0 ? "front" : "back");
+        written += strstr(mini_writes(), "SetLoadBalancerName") != NULL;
+    }
+    assert_int_equal(written, 9); /* and the creation */
+    assert_true(world.flags == CCM_RESULT_WAITS);
+    assert_in_range(world.requeue_ms, 1, 3000);
+    fake_host_advance(world.fake, (int64_t)world.requeue_ms);
+    mini_reset_log();
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_writes(), "SetLoadBalancerName"));
+    assert_string_equal(mini_last("SetLoadBalancerName", "LoadBalancerName"), "back");
+    edit_name(&world, "front");
+    assert_null(strstr(mini_writes(), "SetLoadBalancerName"));
+    world.service->meta.deleted_ms = 1;
+    world_put(&world);
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_writes(), "DeleteLoadBalancer"));
+    world_end(&world);
+}
+
 /* Another Service of the same name has nothing to do with what was written to the one before. */
 static void test_made_anew(void **state)
 {
@@ -136,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_deleted_after_failure),
         cmocka_unit_test(test_first_conflict_is_no_failure),
         cmocka_unit_test(test_hash_comes_and_goes),
+        cmocka_unit_test(test_never_rests),
         cmocka_unit_test(test_made_anew),
     };
 

@@ -45,6 +45,9 @@ static int life_write_patch(const struct lbc_life *life, const struct ccm_reques
     form.namespace_ = service->meta.namespace_;
     form.name = service->meta.name;
     form.body = ccm_buf_str(body);
+    if (life->memory != NULL) {
+        life->memory->wrote = true;
+    }
     return life->host->patch(life->host, req, &form, err);
 }
 

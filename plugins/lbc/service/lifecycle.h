@@ -13,6 +13,7 @@
 #include "lbc/model/tags.h"
 #include "lbc/service/condition.h"
 #include "util/attr.h"
+#include "util/bucket.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
@@ -29,6 +30,8 @@ struct lbc_life_memory {
     bool confirmed; /* the API server has said that the finalizer is there */
     bool bound;     /* this process put it on, where no other one had */
     bool spoke;     /* a condition was written, or its write has failed */
+    bool wrote;     /* something was written in this pass; the caller clears it */
+    struct ccm_bucket passes; /* those that wrote, here or to the cloud; the caller's */
 };
 
 struct lbc_life {
