@@ -60,8 +60,8 @@ static void test_table(void **state)
         { CCM_ERROR_BUG, 0, 1, 300000, 600000 },
         { CCM_ERROR_CANCELLED, 0, 1, 0, 0 },
         { CCM_ERROR_CANCELLED, 5000, 9, 0, 0 },
-        { CCM_ERROR_TRANSIENT, 20000, 1, 20000, 20000 }, /* a hint is never undercut */
-        { CCM_ERROR_CONFLICT, UINT64_MAX, 1, 600000, 600000 },
+        { CCM_ERROR_TRANSIENT, 20000, 1, 20000, 30000 }, /* a hint is never undercut */
+        { CCM_ERROR_CONFLICT, UINT64_MAX, 1, 600000, 900000 },
     };
 
     (void)state;
