@@ -317,6 +317,17 @@ static int64_t retry_pause(const struct kube_series *series, const struct ccm_er
     return err->retry_after_ms > (uint64_t)pause ? (int64_t)err->retry_after_ms : pause;
 }
 
+#define OBJECT_TEXT 320 /* a namespace, a name */
+
+/* The object as lines of the log name it. */
+static const char *event_format_object(const struct kube_occurrence *occurrence,
+                                       char ret[static OBJECT_TEXT])
+{
+    ccm_text_printf(ret, OBJECT_TEXT, "%s%s%s", occurrence->namespace_,
+                    occurrence->namespace_[0] == '\0' ? "" : "/", occurrence->name);
+    return ret;
+}
+
 static void try_write(struct kube_event_recorder *recorder, struct kube_series *series,
                       bool last_chance)
 {
@@ -335,7 +346,9 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
     }
 
     const int64_t pause = last_chance ? -1 : retry_pause(series, &err);
-    const struct ccm_log log = { .part = "event", .object = series->last.name };
+    char object[OBJECT_TEXT];
+    const struct ccm_log log = { .part = "event",
+                                 .object = event_format_object(&series->last, object) };
 
     if (pause >= 0) {
         kube_series_book_retry(recorder->book, series, ccm_clock_now_ms() + pause);
@@ -352,7 +365,9 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
 static void recorder_say(struct kube_event_recorder *recorder, struct kube_occurrence *occurrence,
                          bool again, int64_t now)
 {
-    const struct ccm_log log = { .part = "event", .object = occurrence->name };
+    char object[OBJECT_TEXT];
+    const struct ccm_log log = { .part = "event",
+                                 .object = event_format_object(occurrence, object) };
     const int admitted = again ? 1 : kube_series_book_admit(recorder->book, occurrence, now);
     bool lost = false;
 

@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.bench import (  # noqa: E402
-    bench_busy, bench_ccmd, bench_crowd, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route,
+    bench_busy, bench_ccmd, bench_crowd, bench_fairness, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route,
     bench_webhook)
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
@@ -131,6 +131,8 @@ def main():
         bench_quota.run(args.build, folder, figure)
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_crowd.run(args.build, folder, figure)
+    with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
+        bench_fairness.run(args.build, folder, figure)
     bench_growth.run(args.build, figure)
 
 
