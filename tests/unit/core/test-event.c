@@ -553,6 +553,34 @@ static void server_refuse_namespace(struct ccm_test_conn *conn, void *arg)
     }
 }
 
+/* The log names the object with its namespace, whose budget the lines count for. */
+static void test_dropped_ones_are_logged_with_their_namespace(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    const int kept = dup(STDERR_FILENO);
+    char text[4096] = "";
+    struct fixture f;
+    int ends[2];
+
+    assert_true(kept >= 0);
+    assert_int_equal(pipe(ends), 0);
+    fixture_open(&f, ccm_test_play, &script);
+    assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+    for (int i = 0; i <= KUBE_SPAM_BURST; i++) {
+        emit_event(&f, "web", "one");
+    }
+    kube_event_recorder_free(f.recorder, DRAIN_MS);
+    f.recorder = NULL;
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    close(ends[1]);
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    close(ends[0]);
+    assert_non_null(strstr(text, " warn  event demo/web: event Ensured is dropped: too many"));
+    fixture_close(&f, 0);
+}
+
 /* A namespace whose events are all refused has its turns like any other. */
 static void test_refusals_take_turns(void **state CCM_UNUSED)
 {
@@ -894,6 +922,7 @@ int main(void)
         cmocka_unit_test(test_retry),
         cmocka_unit_test(test_lost_answer),
         cmocka_unit_test(test_refused_is_dropped),
+        cmocka_unit_test(test_dropped_ones_are_logged_with_their_namespace),
         cmocka_unit_test(test_refusals_take_turns),
         cmocka_unit_test(test_text_is_cut),
         cmocka_unit_test(test_drain),
