@@ -43,7 +43,7 @@ static bool look_takes_late(struct lbc_look *look, int64_t now_ms)
 {
     const bool due = look->late_ms != 0 && now_ms >= look->late_ms;
 
-    look->late_ms = due ? INT64_MAX : look->late_ms;
+    look->late_ms = due ? 0 : look->late_ms;
     return due;
 }
 

@@ -25,8 +25,8 @@ struct lbc_look {
     bool wanted;     /* an edit still waits for its look */
     bool asked;      /* an operator asks for one: at once, whenever the last one was */
     bool foreign;    /* and it changed what we keep on the Service */
-    int64_t late_ms; /* monotonic: when what was read from late lists is read again; 0 = not asked
-                        for, INT64_MAX = that is done */
+    int64_t
+        late_ms; /* monotonic: when what was read from late lists is read again; 0 = not at all */
 };
 
 /* In one pass. Starts zeroed. */
@@ -55,9 +55,8 @@ static inline bool lbc_look_is_put_off(const struct lbc_look_now *now)
 /* Before a pass that ensures, with pass->hash set. Puts the mirror aside if the look is due
  * (lbc_look_is_taken()), or enqueues the Service for when it will be (lbc_look_is_put_off()). */
 void lbc_look_begin(struct lbc_pass *pass);
-/* What was read may lack parts that an earlier process created shortly before it ended, and that
- * nothing asks for any more: it is read once more when no list is late any longer, once in the life
- * of a process. */
+/* What was read may lack parts that were created shortly before, and that nothing asks for any
+ * more: it is read once more when no list is late any longer. */
 void lbc_look_again_later(struct lbc_pass *pass);
 
 /* Before something is published: whether only the mirror vouches for it, so that a look has to come

@@ -204,10 +204,15 @@ enum lbc_creation_verdict lbc_pass_judge_creation(struct lbc_pass *pass, uint64_
                                     pass->lbc->host->now_ms(pass->lbc->host), ret_wait_ms);
 }
 
-/* Soon after the start, a list by tags may lack what an earlier process created for the Service. */
+/* A list by tags may lack what an earlier process created for the Service, soon after the start,
+ * and what a write of ours has created that seemed to fail. */
 static bool pass_is_early(const struct lbc_pass *pass, int64_t at_ms)
 {
-    return !pass->entry->creation.bound_here && at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS;
+    const int64_t lost_ms = pass->entry->change.lost_ms;
+
+    return (!pass->entry->creation.bound_here &&
+            at_ms - pass->lbc->began_ms < LBC_CREATION_LAG_MS) ||
+           (lost_ms != 0 && at_ms - lost_ms < LBC_CREATION_LAG_MS);
 }
 
 bool lbc_pass_is_early(const struct lbc_pass *pass)
@@ -222,7 +227,7 @@ bool lbc_pass_may_lack_parts(const struct lbc_pass *pass)
     const struct lbc_entry *entry = pass->entry;
 
     return lbc_pass_is_early(pass) || !lbc_failure_is_first(&entry->failure) ||
-           lbc_change_is_doubtful(&entry->change) || (entry->used && lbc_pass_lb(pass)->id == NULL);
+           entry->change.conflicted || (entry->used && lbc_pass_lb(pass)->id == NULL);
 }
 
 bool lbc_pass_was_read_early(const struct lbc_pass *pass)

@@ -119,12 +119,12 @@ CCM_NODISCARD int lbc_pass_check_own(const struct lbc_pass *pass, struct ccm_err
 /* Whether the cloud says that it does not exist. One read, which leaves the mirror alone; when it
  * fails, nothing is known and the answer is false. Blocks. */
 bool lbc_pass_is_gone(struct lbc_pass *pass, const char *lb_id);
-/* Whether a list by tags may not show yet what an earlier process created for the Service a moment
- * before this one began. */
+/* Whether a list by tags may not show yet what was created for the Service: by an earlier process a
+ * moment before this one began, or by a call of this one that seemed to fail. */
 bool lbc_pass_is_early(const struct lbc_pass *pass);
-/* The same, or what this one created in a call that failed. */
+/* The same, or there are other reasons for doubt. */
 bool lbc_pass_may_lack_parts(const struct lbc_pass *pass);
-/* Whether that was so when the mirror was read, because of an earlier process. */
+/* Whether lbc_pass_is_early() was true when the mirror was read. */
 bool lbc_pass_was_read_early(const struct lbc_pass *pass);
 /* None was found: whether another one may be created, as lbc_creation_judge() says; at once in a
  * dry run. */

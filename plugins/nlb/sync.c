@@ -140,7 +140,7 @@ int nlb_sync_read_parts(struct lbc_pass *pass, struct ccm_error *err)
     const int r = nlb_read_parts(&call, pass->service, &need, have, err);
 
     if (r == 0 && exists && lbc_pass_is_early(pass) && pass->hash.verdict == LBC_HASH_OTHER) {
-        lbc_look_again_later(pass); /* an edit was on its way when an earlier process ended */
+        lbc_look_again_later(pass); /* what an earlier edit asked for may be there */
     }
     if (r == 0 && pass->entry->aside != NULL) {
         nlb_state_recall(have, (const struct nlb_state *)pass->entry->aside);

@@ -121,6 +121,26 @@ def test_deleted_after_an_edit(late):
     assert count_parts(late, product, uid) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("ends, lag_ms", ((True, 3600000), (False, 20000)))
+def test_gone_from_the_ports_after_a_lost_answer(build, tmp_path, ends, lag_ms):
+    """The creation of a server group got no answer, and an edit takes its port away: the list by tags does not show it yet, but it is ours."""
+    product = Nlb()
+    with World(build, tmp_path, cloud_args=[f"--tag-lag-ms={lag_ms}"]) as world:
+        uid = serve_one_port(world, product)
+        world.cloud.fault(action="CreateServerGroup", count=1, cut="after")
+        world.cloud.fault(action="CreateServerGroup", count=1000, http=503, code="ServiceUnavailable", message="a moment")
+        world.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS)["spec"]["ports"]}})
+        world.wait(lambda: any("a moment" in event[2] for event in world.kube.events("web")), "the failure", 60)
+        world.kube.patch("Service", "web", {"spec": {"ports": product.new("web", PORTS[:1])["spec"]["ports"]}})
+        world.settled()
+        world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "connection-drain": "on"}}})  # it is read again
+        world.settled()
+        if ends:
+            world.kube.delete("Service", "web")
+            world.wait(lambda: world.kube.get("Service", "web") is None, "the end", 60)
+        world.wait(lambda: count_parts(world, product, uid)[1] == (0 if ends else 1), "the end of the group", 0 if ends else 200)
+
+
 def test_gone_from_the_ports_after_a_crash(build, tmp_path):
     """A process created a server group for a port and ended while it took the port away again: the next one finds it when lists show it."""
     product = Nlb()

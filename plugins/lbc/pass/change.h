@@ -19,7 +19,7 @@ struct lbc_pass;
 struct lbc_change_memory {
     bool sifting;        /* see struct lbc_apply */
     bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
-    bool lost;           /* a failed step may have taken effect, and no pass has ended since */
+    int64_t lost_ms;     /* monotonic: when a failed step may last have taken effect; 0 = never */
     bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t changing;   /* passes in a row that read what the cloud was changing */
@@ -28,16 +28,10 @@ struct lbc_change_memory {
     int64_t making_ms;   /* since when the load balancer is not ready; 0 = it is */
 };
 
-/* Whether the cloud may hold what a failed write of before has made. */
-static inline bool lbc_change_is_doubtful(const struct lbc_change_memory *memory)
-{
-    return memory->conflicted || memory->lost;
-}
 /* A pass is over; complete: it came to its end. */
 static inline void lbc_change_end_pass(struct lbc_change_memory *memory, bool complete)
 {
     memory->conflicted = memory->conflicted && !complete;
-    memory->lost = memory->lost && !complete;
 }
 /* All that was to be restored is. */
 static inline void lbc_change_end_restore(struct lbc_change_memory *memory)
