@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
-    libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
+    libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libgnutls28-dev libfyaml-dev uthash-dev
     libcmocka-dev zlib1g-dev python3)
 package_packages=(dpkg-dev file mmdebstrap)
 test_packages=("${package_packages[@]}" umoci gnupg python3-pytest python3-yaml python3-kubernetes ca-certificates curl openssl bubblewrap g++)

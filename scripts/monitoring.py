@@ -112,7 +112,7 @@ def schema():
         podMonitor=monitor, serviceMonitor=monitor, prometheusRule=closed(enabled=BOOL, namespace=TEXT, labels=WORDS),
         dashboard=closed(enabled=BOOL, namespace=TEXT, labels=WORDS, annotations=WORDS),
         webhook=closed(
-            enabled=BOOL, replicas={"type": "integer", "minimum": 0}, certManager=BOOL, secretName=TEXT, caBundle=TEXT,
+            enabled=BOOL, replicas={"type": "integer", "minimum": 0}, certManager=BOOL, secretName=TEXT, caBundle=TEXT, allowFrom=OBJECTS,
             failurePolicy={"enum": ["Ignore", "Fail"]}, timeoutSeconds={"type": "integer", "minimum": 1, "maximum": 30},
             matchConditions={"type": ["array", "null"], "items": OBJECT}, nodeSelector=OBJECT, tolerations=OBJECTS, resources=OBJECT),
         resources=OBJECT, nodeSelector={"type": ["object", "null"]}, affinity=OBJECT, topologySpreadConstraints=OBJECTS,

@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname "$0")/packaging.sh"
 arch=$1
 sysroot=$2
-packages=libc6-dev,libcurl4-openssl-dev,libcjson-dev,libconfig-dev,libssl-dev,libmicrohttpd-dev,libfyaml-dev,uthash-dev,zlib1g-dev
+packages=libc6-dev,libcurl4-openssl-dev,libcjson-dev,libconfig-dev,libssl-dev,libmicrohttpd-dev,libgnutls28-dev,libfyaml-dev,uthash-dev,zlib1g-dev
 stamp=$sysroot/DEBIAN/complete
 
 [ "$(cat "$stamp" 2>/dev/null || true)" != "$packages" ] || exit 0

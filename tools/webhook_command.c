@@ -101,6 +101,7 @@ static int webhook_listen(struct webhook *webhook)
         .listen = config_string(config, NULL, group, "listen"),
         .cert_file = config_string(config, NULL, group, "tls_cert_file"),
         .key_file = config_string(config, NULL, group, "tls_key_file"),
+        .client_ca_file = config_string(config, NULL, group, "client_ca_file"),
         .token_file = "",
         .control_file = "",
         .metrics = webhook_write_metrics,

@@ -10,6 +10,8 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +340,25 @@ static enum MHD_Result answer_if_allowed(const struct admin_options *options,
     return orders[order].answer(options, connection);
 }
 
+/* --- clients --- */
+
+/* Whether the client has shown a certificate of the CA that reviews take. */
+static bool request_has_certificate(struct MHD_Connection *connection)
+{
+    static const char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    gnutls_typed_vdata_st data = {
+        .type = GNUTLS_DT_KEY_PURPOSE_OID,
+        .data = (unsigned char *)(uintptr_t)purpose, /* only read */
+    };
+    unsigned problems = 0;
+
+    return info != NULL &&
+           gnutls_certificate_verify_peers(info->tls_session, &data, 1, &problems) == 0 &&
+           problems == 0;
+}
+
 /* --- bodies --- */
 
 /* NULL: there was none free for the connection. */
@@ -395,6 +416,12 @@ static enum MHD_Result take_review(const struct admin_options *options,
 
     if (place == NULL) {
         return MHD_NO;
+    }
+    if (body == NULL && !ccm_text_empty(options->client_ca_file) &&
+        !request_has_certificate(connection)) {
+        ccm_log_warn(&answer_log, "a review is refused: it came without a client certificate of "
+                                  "webhook.client_ca_file");
+        return answer_text(connection, MHD_HTTP_FORBIDDEN, "a client certificate is needed\n");
     }
     if (body == NULL) {
         body = calloc(1, sizeof(*body));

@@ -35,6 +35,7 @@ struct server {
     struct MHD_Daemon *daemon;
     struct ccm_secret cert; /* empty = plain HTTP */
     struct ccm_secret key;
+    struct ccm_secret client_ca; /* empty = clients are not asked for a certificate */
     struct admin_places places;
 };
 
@@ -83,6 +84,7 @@ static void server_free(struct server *server)
     }
     ccm_secret_fini(&server->cert);
     ccm_secret_fini(&server->key);
+    ccm_secret_fini(&server->client_ca);
     admin_places_fini(&server->places);
     free(server);
 }
@@ -106,6 +108,17 @@ static int read_pem(const char *path, struct ccm_secret *ret, struct ccm_error *
 
     return r < 0 ? ccm_error_set(err, r, CCM_ERROR_TERMINAL, "admin: %s: %s", path, strerror(-r))
                  : 0;
+}
+
+/* libmicrohttpd takes a file without a certificate, and then trusts no client. */
+static int read_client_ca(const char *path, struct ccm_secret *ret, struct ccm_error *err)
+{
+    const int r = read_pem(path, ret, err);
+
+    return r == 0 && admin_certificate_end_ms(ret->hidden) == 0
+               ? ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                               "admin: %s: no certificate (PEM) in it", path)
+               : r;
 }
 
 static struct server *server_alloc(void)
@@ -134,6 +147,9 @@ static int server_new(struct admin_server *admin, struct server **ret, struct cc
         if (r == 0) {
             r = read_pem(admin->options.key_file, &server->key, err);
         }
+        if (r == 0 && !ccm_text_empty(admin->options.client_ca_file)) {
+            r = read_client_ca(admin->options.client_ca_file, &server->client_ca, err);
+        }
     }
     if (r < 0) {
         return r;
@@ -161,6 +177,8 @@ static int listen_on(struct server *server, const struct config_listen *address,
         { MHD_OPTION_HTTPS_MEM_KEY, 0, server->key.hidden },
         /* only with TLS, see webhook_command.c */
         { reviews ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, REVIEWERS, NULL },
+        { server->client_ca.hidden != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+          server->client_ca.hidden },
         { MHD_OPTION_END, 0, NULL },
     };
 
@@ -189,7 +207,9 @@ static int listen_on(struct server *server, const struct config_listen *address,
 
 static bool server_has_same_files(const struct server *a, const struct server *b)
 {
-    return strcmp(a->cert.hidden, b->cert.hidden) == 0 && strcmp(a->key.hidden, b->key.hidden) == 0;
+    return ccm_text_equal(a->cert.hidden, b->cert.hidden) &&
+           ccm_text_equal(a->key.hidden, b->key.hidden) &&
+           ccm_text_equal(a->client_ca.hidden, b->client_ca.hidden);
 }
 
 static bool pause_for(struct admin_server *admin, int64_t ms)

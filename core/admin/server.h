@@ -34,6 +34,8 @@ struct admin_options {
                               and `arg` alone count, the texts are "" */
     const char *cert_file; /* PEM; with key_file: TLS */
     const char *key_file;
+    const char *client_ca_file; /* PEM; a review needs a client certificate of this CA; NULL or "":
+                                   it does not. For `review` alone */
     const char *token_file; /* what all but the probes want as a bearer token; read per request */
 
     const char *control_file; /* the token of whoever may act, see control_token.h; "": nobody */

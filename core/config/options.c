@@ -183,6 +183,16 @@ static const struct ccm_option webhook_key = {
     .help = "Private key (PEM) of the certificate.",
 };
 
+static const struct ccm_option webhook_client_ca = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "webhook",
+    .name = "client_ca_file",
+    .help = "CA (PEM) of the client certificates of the API servers; when it is set, a review "
+            "without such a certificate is refused before its body is read. Probes and /metrics "
+            "need none. Looked at every 5 s, as the certificate.",
+};
+
 static const struct ccm_option webhook_deny = {
     HEAD,
     .type = CCM_OPTION_STRING,
@@ -282,6 +292,7 @@ const struct ccm_option *const config_core_options[] = {
     &webhook_listen,
     &webhook_cert,
     &webhook_key,
+    &webhook_client_ca,
     &webhook_deny,
     &log_level,
     &log_format,

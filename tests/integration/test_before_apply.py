@@ -99,9 +99,8 @@ def test_workflow(shell):
             assert len(json.load(file)["runs"][0]["results"]) == (1 if wrong else 0)
 
 
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory):
-    """The base with the components of the page, by kind and name."""
+def render(*pieces):
+    """The base with pieces of an overlay, by kind and name."""
     kubectl = os.environ.get("KUBECTL", "kubectl")
     folder = os.path.join(ROOT, "build")
     os.makedirs(folder, exist_ok=True)
@@ -109,12 +108,17 @@ def rendered(tmp_path_factory):
     os.makedirs(overlay)
     try:
         with open(os.path.join(overlay, "kustomization.yaml"), "w", encoding="utf-8") as file:
-            yaml.safe_dump({"resources": ["../../etc/kubernetes/base"], **page_blocks()[2]}, file)
+            yaml.safe_dump({"resources": ["../../etc/kubernetes/base"], **{name: one for piece in pieces for name, one in piece.items()}}, file)
         code, out, err = proc.run([kubectl, "kustomize", overlay])
         assert code == 0, err
     finally:
         shutil.rmtree(overlay)
     return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(out)}
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    return render(page_blocks()[2])
 
 
 def test_component(rendered):
@@ -140,6 +144,35 @@ def test_component(rendered):
     assert pod["volumes"][1]["secret"]["secretName"] == certificate["spec"]["secretName"]
     assert f"{where['name']}.{where['namespace']}.svc" in certificate["spec"]["dnsNames"]
     assert conf["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] == "kube-system/ccmd-webhook"
+
+
+def test_network_policy(rendered):
+    """One port in, nothing out: the port of the container, of the pods of the Deployment."""
+    policy = rendered["NetworkPolicy", "ccmd-webhook"]
+    pods = rendered["Deployment", "ccmd-webhook"]["spec"]["template"]
+    assert policy["metadata"]["namespace"] == "kube-system"
+    assert policy["spec"] == {"podSelector": {"matchLabels": pods["metadata"]["labels"]}, "policyTypes": ["Ingress", "Egress"],
+                              "ingress": [{"ports": [{"protocol": "TCP", "port": pods["spec"]["containers"][0]["ports"][0]["name"]}]}]}
+
+
+def test_network_policy_with_addresses(rendered):
+    """The patch of the page adds addresses, and nothing else."""
+    policy = render(page_blocks()[2], page_blocks()[3])["NetworkPolicy", "ccmd-webhook"]
+    assert policy["spec"]["ingress"][0].pop("from") == [{"ipBlock": {"cidr": "192.168.0.11/32"}}, {"ipBlock": {"cidr": "192.168.0.12/32"}}]
+    assert policy == rendered["NetworkPolicy", "ccmd-webhook"]
+
+
+def test_client_certificate_of_the_api_server(rendered):
+    """Names that an API server compares: the user of the kubeconfig is the host of the webhook."""
+    kubeconfig, admission = page_blocks()[4:6]
+    where = rendered["ValidatingWebhookConfiguration", "ccmd"]["webhooks"][0]["clientConfig"]["service"]
+    (user,) = kubeconfig["users"]
+    assert user["name"] == f"{where['name']}.{where['namespace']}.svc" and where.get("port", 443) == 443
+    assert set(user["user"]) == {"client-certificate", "client-key"}
+    (plugin,) = admission["plugins"]
+    assert plugin["name"] == "ValidatingAdmissionWebhook" and plugin["configuration"]["kind"] == "WebhookAdmissionConfiguration"
+    assert admission["apiVersion"] == plugin["configuration"]["apiVersion"] == "apiserver.config.k8s.io/v1"
+    assert plugin["configuration"]["kubeConfigFile"].startswith("/etc/kubernetes/webhook/")
 
 
 def test_component_and_options(rendered, build):

@@ -271,7 +271,11 @@ RUN = {
         "ccmd-lint": "test_before_apply.py::test_hook",
         "upload-sarif": "test_before_apply.py::test_workflow",
         "Warning: annotation": "test_webhook.py::test_the_warning_of_the_page",
-        "webhook-cert-manager": "test_before_apply.py::test_component"},
+        "webhook-cert-manager": "test_before_apply.py::test_component",
+        "kind: NetworkPolicy": "test_before_apply.py::test_network_policy_with_addresses",
+        "client-ca.key": "test_webhook.py::test_reviews_take_a_client_certificate",
+        "kind: Config\n": "test_before_apply.py::test_client_certificate_of_the_api_server",
+        "kind: AdmissionConfiguration": "test_before_apply.py::test_client_certificate_of_the_api_server"},
     "docs/releases.md": {
         "openssl pkeyutl": "test_release.py::test_signature_by_openssl", "gpg --verify": "test_release.py::test_signature_by_gpg",
         "sha256sum --check": "test_release.py::test_signature_by_openssl", "openssl genpkey": "test_release.py::test_signature_by_openssl",

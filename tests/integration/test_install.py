@@ -601,7 +601,7 @@ def test_chart_installs_the_webhook(helm):
         helm(webhook={"enabled": True})
     component = os.path.join(ROOT, "etc/kubernetes/components/webhook")
     given = helm(webhook={"enabled": True, "caBundle": "QQ==", "secretName": "mine"})
-    for file in ("deployment", "service", "webhook"):
+    for file in ("deployment", "networkpolicy", "service", "webhook"):
         with open(os.path.join(component, f"{file}.yaml"), encoding="utf-8") as text:
             (wanted,) = yaml.safe_load_all(text)
         found = given[(wanted["kind"], wanted["metadata"]["name"])]
@@ -616,7 +616,11 @@ def test_chart_installs_the_webhook(helm):
             for one in (found, wanted):
                 del one["spec"]["template"]["spec"]["containers"][0]["image"]
         assert found["spec"] == wanted["spec"], file
-    managed = helm("cloud", fullnameOverride="second", image={"digest": "sha256:abc"}, webhook={"enabled": True, "certManager": True})
+    sources = [{"ipBlock": {"cidr": "192.168.0.11/32"}}]
+    managed = helm("cloud", fullnameOverride="second", image={"digest": "sha256:abc"},
+                   webhook={"enabled": True, "certManager": True, "allowFrom": sources})
+    policy = managed[("NetworkPolicy", "second-webhook")]["spec"]
+    assert policy["ingress"][0]["from"] == sources and policy["podSelector"]["matchLabels"] == {"app": "second-webhook"}
     for name in ("second", "second-webhook"):
         assert managed[("Deployment", name)]["spec"]["template"]["spec"]["containers"][0]["image"] == "ccmd@sha256:abc"
     conf, certificate = managed[("ValidatingWebhookConfiguration", "second")], managed[("Certificate", "second-webhook")]

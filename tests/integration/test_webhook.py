@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from tests.support import objects, pages, proc
-from tests.support.webhook import Webhook, make_certificate
+from tests.support.webhook import Webhook, make_ca, make_certificate
 from tests.support.world import wait
 
 PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
@@ -335,12 +335,47 @@ def test_certificate_is_taken_over(webhook, tmp_path):
         webhook.request("GET", "/readyz", cert=old)
 
 
+def test_reviews_take_a_client_certificate(webhook, tmp_path):
+    """Refused by the head of the request, before the body is read; probes and metrics need none."""
+    ca, client = make_ca(tmp_path / "api")
+    _, other = make_ca(tmp_path / "other")
+    webhook.start(f'deny = "errors"; client_ca_file = "{ca}";')
+    body = webhook.body(service(scheduler="fast"))
+    for one in (None, other, (webhook.cert, webhook.key)):
+        assert webhook.request("POST", "/lint", body, client=one) == (403, "a client certificate is needed\n"), one
+    code, text = webhook.request("POST", "/lint", body, client=client)
+    assert code == 200 and json.loads(text)["response"]["allowed"] is False
+    for path in ("/livez", "/readyz", "/metrics"):
+        assert webhook.request("GET", path)[0] == 200
+    assert webhook.metrics() == {"allowed": 0, "warned": 0, "denied": 1, "bad": 0}
+    assert "came without a client certificate of webhook.client_ca_file" in webhook.log()
+    context = ssl.create_default_context(cafile=webhook.cert)
+    with context.wrap_socket(socket.create_connection(("127.0.0.1", webhook.port)), server_hostname="127.0.0.1") as stranger:
+        stranger.sendall(b"POST /lint HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
+        assert stranger.recv(12) == b"HTTP/1.1 403", "no byte of the body was sent"
+
+
+def test_client_ca_is_taken_over(webhook, tmp_path):
+    ca, client = make_ca(tmp_path / "api")
+    fresh, other = make_ca(tmp_path / "other")
+    webhook.start(f'client_ca_file = "{ca}";')
+    body = webhook.body(service())
+    assert webhook.request("POST", "/lint", body, client=client)[0] == 200
+    os.replace(fresh, ca)
+    wait(lambda: "another certificate is in use" in webhook.log(), "the new one", 20)
+    assert webhook.request("POST", "/lint", body, client=client)[0] == 403
+    assert webhook.request("POST", "/lint", body, client=other)[0] == 200
+
+
 @pytest.mark.parametrize("text, words", [
+    ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = "CERT"; tls_key_file = "KEY"; client_ca_file = "/no/such.crt"; };', "/no/such.crt: No such file"),
+    ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = "CERT"; tls_key_file = "KEY"; client_ca_file = "/dev/null"; };', "/dev/null: no certificate (PEM) in it"),
+    ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = "CERT"; tls_key_file = "KEY"; client_ca_file = "KEY"; };', "one.key: no certificate (PEM) in it"),
     ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = ""; };', "are required"),
     ('webhook: { listen = "127.0.0.1:0"; tls_cert_file = "/no/such.crt"; };', "/no/such.crt: No such file"),
     ('webhook: { listen = "nowhere"; tls_cert_file = "CERT"; tls_key_file = "KEY"; };', "is no ADDRESS:PORT"),
     ('webhook: { deny = "all"; };', "'all' is none of nothing|errors"),
-], ids=["none", "missing", "address", "deny"])
+], ids=["no-ca", "empty-ca", "no-certificate-in-ca", "none", "missing", "address", "deny"])
 def test_what_ends_it(build, tmp_path, text, words):
     cert, key = make_certificate(tmp_path, "one")
     config = tmp_path / "ccmd.conf"

@@ -6,7 +6,7 @@ import os
 import ssl
 import subprocess
 
-from tests.support import proc
+from tests.support import pages, proc
 from tests.support.world import wait
 
 
@@ -16,6 +16,14 @@ def make_certificate(folder, name):
                     "-keyout", key, "-out", cert, "-days", "2", "-subj", f"/CN={name}",
                     "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     return cert, key
+
+
+def make_ca(folder):
+    """A CA of client certificates, as docs/operations.md makes it, and a certificate with its key."""
+    folder.mkdir()
+    (commands,) = [block.text for block in pages.blocks("operations.md") if "client-ca.key" in block.text]
+    pages.Shell(folder, {}).run(commands)
+    return folder / "client-ca.crt", (folder / "client.crt", folder / "client.key")
 
 
 class Webhook:
@@ -41,12 +49,14 @@ class Webhook:
         path = self.folder / "webhook.err"
         return path.read_text() if path.exists() else ""
 
-    def connect(self, cert=None, source=None):
+    def connect(self, cert=None, source=None, client=None):
         context = ssl.create_default_context(cafile=cert or self.cert)
+        if client is not None:
+            context.load_cert_chain(*client)
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, source_address=source, context=context)
 
-    def request(self, method, path, body=None, cert=None):
-        connection = self.connect(cert)
+    def request(self, method, path, body=None, cert=None, client=None):
+        connection = self.connect(cert, client=client)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
