@@ -8,6 +8,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/trust.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -434,6 +435,18 @@ int config_finish(struct config_tree *config, struct ccm_error *err)
 const char *config_problems(const struct config_tree *config)
 {
     return ccm_buf_str(&config->problems.text);
+}
+
+void config_check_owner(const struct config_tree *config, void (*fn)(void *arg, const char *line),
+                        void *arg)
+{
+    for (size_t i = 0; i < config->files.len; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (ccm_trust_check_file(config->files.items[i].path, &err) == -EACCES) {
+            fn(arg, err.message);
+        }
+    }
 }
 
 const char *config_retired(const struct config_tree *config)

@@ -134,6 +134,11 @@ const char *config_problems(const struct config_tree *config);
  */
 const char *config_retired(const struct config_tree *config);
 
+/* Report each file of it that others than root and the user of this process can change: a line
+ * without its end, which names the file and what to do. */
+void config_check_owner(const struct config_tree *config, void (*fn)(void *arg, const char *line),
+                        void *arg);
+
 /*
  * Values. The daemon's own: plugin NULL, group "" for the top level. A plugin's own: its name and
  * group NULL; shared: its name and the group. Defaults are filled in. An option that is not listed

@@ -263,6 +263,12 @@ static void reload_follow_config(struct daemon_reload *reload, struct config_tre
     ccm_buf_fini(&found.restart);
 }
 
+static void reload_log_owner(void *arg, const char *line)
+{
+    (void)arg;
+    ccm_log_warn(&reload_log, "%s", line);
+}
+
 void daemon_reload_now(struct daemon_reload *reload)
 {
     CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
@@ -287,6 +293,7 @@ void daemon_reload_now(struct daemon_reload *reload)
     if (config_retired(config)[0] != '\0') {
         ccm_log_warn(&reload_log, "%s", config_retired(config));
     }
+    config_check_owner(config, reload_log_owner, NULL);
     reload_follow_config(reload, &config);
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct ccm_log setup_log = { .part = "config" };
+
 /* The file that an entry names: absolute, or in the plugin directory. NULL on ENOMEM. */
 static char *plugin_path(const struct config_tree *config, const struct config_plugin *plugin)
 {
@@ -93,11 +95,23 @@ void daemon_setup_log(const struct config_tree *config)
     ccm_log_setup(level, ccm_text_equal(config_string(config, NULL, "log", "format"), "json"));
 }
 
+static void setup_print_warning(void *arg, const char *line)
+{
+    const struct daemon_setup *setup = arg;
+
+    if (setup->tell != NULL) {
+        setup->tell(setup->tell_arg, false, line);
+    } else {
+        ccm_log_warn(&setup_log, "%s", line);
+    }
+}
+
 static int load_all(struct daemon_setup *setup)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
     daemon_setup_log(setup->config);
+    config_check_owner(setup->config, setup_print_warning, setup);
     for (size_t i = 0; i < config_plugin_count(setup->config); i++) {
         const struct config_plugin *plugin = config_plugin_at(setup->config, i);
         const int r = plugin->enabled ? load_plugin(setup, plugin) : 0;

@@ -2,6 +2,7 @@
 
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,91 +77,6 @@ static int candidate_of(const char *spec, const char *plugin_dir, char **ret, st
     return 0;
 }
 
-/* Owner and mode of one file or folder; `subject` is the file that the message is about. */
-static int check_one(const char *subject, const char *path, const struct stat *st,
-                     struct ccm_error *err)
-{
-    const bool folder = S_ISDIR(st->st_mode);
-    const char *what = folder ? "folder " : "";
-    const char *which = folder ? path : "the file";
-    const char *who = "others";
-
-    if (st->st_uid != 0 && st->st_uid != geteuid()) {
-        return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL,
-                             "%s: %s%s belongs to uid %lu, neither to root nor to this process "
-                             "(uid %lu): chown root %s",
-                             subject, what, which, (unsigned long)st->st_uid,
-                             (unsigned long)geteuid(), path);
-    }
-    if ((st->st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
-        (folder && st->st_uid == 0 && (st->st_mode & S_ISVTX) != 0)) {
-        return 0;
-    }
-    if ((st->st_mode & S_IWOTH) == 0) {
-        who = "its group";
-    }
-    /* Such as the volume of a pod, whose mode is not the pod's to choose. */
-    return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL,
-                         "%s: %s%s can be written by %s (mode %04o): chmod go-w %s%s", subject,
-                         what, which, who, (unsigned)(st->st_mode & 07777), path,
-                         folder && st->st_uid != geteuid()
-                             ? ", or mount a folder of this volume (subPath) that is not"
-                             : "");
-}
-
-/* Every folder above the last part of an absolute path, from the root down. */
-static int check_folders(const char *subject, const char *path, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *folder = strdup(path);
-
-    if (folder == NULL) {
-        return ccm_error_nomem(err);
-    }
-    for (size_t i = 0; path[i] != '\0'; i++) {
-        const size_t end = i == 0 ? 1 : i;
-        struct stat st;
-
-        if (path[i] != '/') {
-            continue;
-        }
-        folder[end] = '\0';
-        if (stat(folder, &st) < 0) {
-            return refuse_errno(err, folder, errno);
-        }
-
-        const int r = check_one(subject, folder, &st, err);
-
-        if (r < 0) {
-            return r;
-        }
-        folder[end] = path[end];
-    }
-    return 0;
-}
-
-/* The folders of the path before its links are followed: who can turn a link can choose the file.
- */
-static int check_given(const char *given, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *folder = strdup(given);
-    CCM_CLEANUP(ccm_freep) char *real = NULL;
-    CCM_CLEANUP(ccm_freep) char *inside = NULL;
-
-    if (folder == NULL) {
-        return ccm_error_nomem(err);
-    }
-    *(strrchr(folder, '/') + 1) = '\0';
-    real = realpath(folder, NULL);
-    if (real == NULL) {
-        return errno == ENOMEM ? ccm_error_nomem(err) : refuse_errno(err, folder, errno);
-    }
-    inside = ccm_text_format("%s/", real);
-    if (inside == NULL) {
-        return ccm_error_nomem(err);
-    }
-    return check_folders(given, inside, err);
-}
-
 static int steal_fd(int *fd)
 {
     const int stolen = *fd;
@@ -184,7 +100,7 @@ static int open_file(const char *path, int *ret_fd, struct ccm_error *err)
         return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL, "%s: not a regular file%s", path,
                              S_ISDIR(st.st_mode) ? " but a folder: name the .so inside" : "");
     }
-    r = check_one(path, path, &st, err);
+    r = ccm_trust_check_stat(path, path, &st, err);
     if (r < 0) {
         return r;
     }
@@ -206,11 +122,7 @@ int plugin_trust_open(const char *spec, const char *plugin_dir, char **ret_path,
     if (path == NULL) {
         return errno == ENOMEM ? ccm_error_nomem(err) : refuse_errno(err, given, errno);
     }
-    r = check_given(given, err);
-    if (r < 0) {
-        return r;
-    }
-    r = check_folders(path, path, err);
+    r = ccm_trust_check_folders(given, path, err);
     if (r < 0) {
         return r;
     }

@@ -168,6 +168,88 @@ def test_what_is_right_is_right(build, tmp_path):
     assert check(build, tmp_path, cloud('credentials: { file = "D/key.json"; };'))[1] == 0
 
 
+EXEC = USER + "    exec: {apiVersion: client.authentication.k8s.io/v1, command: D/program}\n"
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+def program(folder):
+    (folder / "program").write_text("#!/bin/sh\n")
+    (folder / "program").chmod(0o755)
+
+
+@pytest.mark.parametrize("mode, uid, words", [
+    (0o666, 0, "can be written by others (mode 0666): chmod go-w "), (0o664, 0, "can be written by its group (mode 0664): chmod go-w "),
+    pytest.param(0o644, 4711, "belongs to uid 4711, neither to root nor to this process (uid 0): chown root ", marks=ROOT_ONLY),
+    (0o644, 0, None), (0o444, 0, None)], ids=["others", "group", "owner", "shipped", "config-map"])
+def test_who_can_change_the_files(build, tmp_path, mode, uid, words):
+    """A warning about the configuration, and about the kubeconfig; with a program to run in it, an error."""
+    def spoil(path):
+        path.chmod(mode)
+        if uid != 0:
+            os.chown(path, uid, -1)
+
+    folder = tmp_path / "conf.d"
+    folder.mkdir()
+    program(tmp_path)
+    kubeconfig = tmp_path / "kubeconfig"
+    lines = f'plugin_dir = "{os.path.abspath(os.path.join(build, "plugins"))}"; ' + kube(kubeconfig)
+    for name, text in (("a.conf", lines), ("b.conf", "log: { };\n")):
+        (folder / name).write_text(text)
+        spoil(folder / name)
+    command = [os.path.join(build, "bin", "ccmd"), "check-config", "--config", folder]
+    for text in (USER + "    {}\n", EXEC.replace("D/", f"{tmp_path}/")):
+        kubeconfig.write_text(text)
+        spoil(kubeconfig)
+        code, _, err = proc.run(command, env={"ACCESS_KEY_ID": "key", "ACCESS_KEY_SECRET": "secret"})
+        for path in (folder / "a.conf", folder / "b.conf", kubeconfig):
+            assert len([line for line in err.splitlines() if f"{words}{path}" in line]) == (0 if words is None else 1), err
+        assert code == (1 if words is not None and "exec" in text else 0), err
+        assert ("a kubeconfig with exec decides which program runs" in err) == (code == 1), err
+        if words is None:
+            assert err == ""
+    kubeconfig.unlink()
+    code, _, err = proc.run([os.path.join(build, "bin", "ccmd"), "run", "--config", folder])
+    assert code == 1 and len([line for line in err.splitlines() if " warn " in line and "conf.d/" in line]) == (0 if words is None else 2), err
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (lambda folder: (folder / "program").chmod(0o777), "program: the file can be written by others (mode 0777)"),
+    (lambda folder: folder.chmod(0o777), "can be written by others (mode 0777)"),
+    pytest.param(lambda folder: os.chown(folder / "program", 4711, -1), "program: the file belongs to uid 4711", marks=ROOT_ONLY)],
+    ids=["mode", "folder", "owner"])
+def test_who_can_change_a_credential_plugin(build, tmp_path, spoil, words):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program(folder)
+    (tmp_path / "kubeconfig").write_text(EXEC.replace("D/", f"{folder}/"))
+    (tmp_path / "kubeconfig").chmod(0o600)
+    assert check(build, tmp_path, kube("D/kubeconfig"))[1] == 0
+    (tmp_path / "kubeconfig").write_text(EXEC.replace("D/program", "program"))
+    path = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    assert check(build, tmp_path, kube("D/kubeconfig"), path)[1] == 0
+    spoil(folder)
+    _, code, _, err = check(build, tmp_path, kube("D/kubeconfig"), path)
+    assert code == 1 and "users[me].user.exec.command: " in err and words in err, err
+
+
+@ROOT_ONLY
+def test_volumes_of_a_pod_pass(build, tmp_path):
+    """As a kubelet mounts ConfigMaps and Secrets: a folder of mode 0777, links into one of the present version, files of root."""
+    version = tmp_path / "volume" / "..2026_01_01"
+    version.mkdir(parents=True)
+    (tmp_path / "volume").chmod(0o777)
+    (tmp_path / "volume" / "..data").symlink_to(version.name)
+    program(tmp_path)
+    lines = f'plugin_dir = "{os.path.abspath(os.path.join(build, "plugins"))}"; ' + kube(tmp_path / "volume" / "kubeconfig")
+    for name, text in (("ccmd.conf", lines), ("kubeconfig", EXEC.replace("D/", f"{tmp_path}/"))):
+        (version / name).write_text(text)
+        (version / name).chmod(0o644)
+        (tmp_path / "volume" / name).symlink_to(f"..data/{name}")
+    told = proc.run([os.path.join(build, "bin", "ccmd"), "check-config", "--config", tmp_path / "volume"],
+                    env={"ACCESS_KEY_ID": "key", "ACCESS_KEY_SECRET": "secret"})
+    assert told == (0, f"{tmp_path}/volume: ok, plugins: 1\n", "")
+
+
 def test_without_proc(build, tmp_path):
     """In the root of an image that is being built nothing is mounted there; plugins lie beside the program."""
     if proc.sanitizer(build):

@@ -69,12 +69,12 @@ int kube_credential_copy(struct kube_credential *to, const struct kube_credentia
     return 0;
 }
 
-bool kube_exec_is_there(const char *command)
+char *kube_exec_find(const char *command)
 {
     const char *path = getenv("PATH");
 
     if (strchr(command, '/') != NULL) {
-        return access(command, X_OK) == 0;
+        return access(command, X_OK) == 0 ? strdup(command) : NULL;
     }
     for (const char *at = path == NULL ? "/bin:/usr/bin" : path; at != NULL;) {
         const size_t len = strcspn(at, ":");
@@ -82,11 +82,11 @@ bool kube_exec_is_there(const char *command)
         char *file = ccm_text_format("%.*s/%s", (int)len, len == 0 ? "." : at, command);
 
         if (file != NULL && access(file, X_OK) == 0) {
-            return true;
+            return CCM_STEAL(file);
         }
         at = at[len] == ':' ? at + len + 1 : NULL;
     }
-    return false;
+    return NULL;
 }
 
 /* --- starting it ---------------------------------------------------------------------------- */

@@ -44,8 +44,9 @@ void kube_credential_fini(struct kube_credential *credential);
 CCM_NODISCARD int kube_credential_copy(struct kube_credential *to,
                                        const struct kube_credential *from);
 
-/* Whether there is such a program, as execvp(3) would find it. */
-bool kube_exec_is_there(const char *command);
+/* Where the program is, as execvp(3) would find it, with a slash in it; to be freed. NULL: nowhere,
+ * or out of memory. */
+char *kube_exec_find(const char *command);
 
 /*
  * Run the program without terminal, with our environment and what the kubeconfig adds, and read

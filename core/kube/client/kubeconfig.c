@@ -6,6 +6,7 @@
 #include "util/jsonw.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/trust.h"
 #include "util/yaml.h"
 
 #include <errno.h>
@@ -481,8 +482,14 @@ static int read_exec_command(const struct reader *in, struct fy_node *node, char
     if (*ret == NULL) {
         return ccm_error_nomem(in->err);
     }
-    if (kube_exec_is_there(*ret)) {
-        return 0;
+
+    CCM_CLEANUP(ccm_freep) char *file = kube_exec_find(*ret);
+
+    if (file != NULL) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        r = ccm_trust_check_program(file, &err);
+        return r < 0 ? kubeconfig_fail_at(in, member, "command", err.message) : 0;
     }
 
     CCM_CLEANUP(ccm_freep)
@@ -767,6 +774,26 @@ static int syntax_error(const char *path, const struct ccm_yaml *yaml, struct cc
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s:%d: not YAML: %s", path, line, text);
 }
 
+/* Who can change the file chooses the program that runs as our user, if it names one. */
+static int check_owner(const struct sources *sources, const struct kube_auth *auth,
+                       struct ccm_error *err)
+{
+    for (size_t i = 0; i < sources->len; i++) {
+        struct ccm_error found = CCM_ERROR_INIT;
+
+        if (ccm_trust_check_file(sources->items[i].path, &found) != -EACCES) {
+            continue;
+        }
+        if (auth->exec != NULL) {
+            return ccm_error_set(err, -EACCES, CCM_ERROR_TERMINAL,
+                                 "%s; a kubeconfig with exec decides which program runs",
+                                 found.message);
+        }
+        ccm_log_warn(&kube_log, "%s", found.message);
+    }
+    return 0;
+}
+
 static void warn_about(const char *path, const struct kube_auth *auth)
 {
     if (auth->insecure) {
@@ -842,8 +869,11 @@ static int read_sources(const struct sources *sources, const char *context, stru
 {
     CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
     struct reader in = { .auth = &auth, .err = err, .sources = sources };
-    const int r = read_config(&in, context);
+    int r = read_config(&in, context);
 
+    if (r == 0) {
+        r = check_owner(sources, &auth, err);
+    }
     if (r == 0) {
         warn_about(sources->items[0].path, &auth);
         *ret = auth;
