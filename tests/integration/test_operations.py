@@ -1,10 +1,12 @@
 """docs/operations.md: the commands and files of the page that no other test has (test_docs.py says who has which), as they stand."""
 
 import base64
+import glob
 import os
 import re
 
 import pytest
+import yaml
 
 from tests.integration.test_classes import SECOND
 from tests.support import kustomize, objects, pages, proc, views
@@ -19,6 +21,11 @@ case "$*" in
 esac
 exec "$REAL" "$@"
 """
+
+
+def read(path):
+    with open(os.path.join(pages.ROOT, path), encoding="utf-8") as file:
+        return file.read()
 
 
 def text_of(words):
@@ -114,3 +121,25 @@ def test_the_overlay_is_applied(shell):
         file.write(text_of("a copy of etc/kubernetes/base"))
     said = shell.run(text_of("kubectl apply -k ."))
     assert "kind: Deployment" in said and "image: registry.example.com/ccmd:" in said
+
+
+def test_ports_of_the_page_are_those_that_are_shipped():
+    """Addresses of the manifests, of the Debian package, and defaults; with the processes and options of the table."""
+    section = read("docs/operations.md").split("\n### Ports\n")[1].split("\n## ")[0]
+    rows = {tuple(re.findall(r"`([^`]+)`", " ".join(cells[1:4]))): cells[4].strip()
+            for cells in (line.split("|") for line in section.splitlines() if line.startswith("| `"))}
+    found = set()
+    for path in glob.glob("etc/**/*.conf", root_dir=pages.ROOT, recursive=True):
+        for group, text in re.findall(r"^(\w+): \{(.*?)^\};", read(path), re.M | re.S):
+            found |= {(address, f"{group}.listen") for address in re.findall(r'\blisten = "([^"]+)"', text)}
+    defaults = {(address, option) for option, address in re.findall(r"^\| `(\w+\.listen)` \| text \| `([^`]+)`", read("docs/configuration.md"), re.M)}
+    values = yaml.safe_load(read("etc/helm/ccmd/values.yaml"))
+    chart = {(f"{values['adminHost']}:{values['adminPort']}", "admin.listen"),
+             (f"{values['metrics']['host']}:{values['metrics']['port']}", "metrics.listen")}
+    assert {(address, option) for address, _, option in rows} == found | defaults | chart
+    assert {process for _, process, _ in rows} == {"ccmd run", "ccmd webhook"}
+    assert {option for (_, _, option), by in rows.items() if by.startswith("default")} == {option for _, option in defaults}
+    assert "metrics" not in re.findall(r"^(\w+): \{", read("etc/ccmd.conf"), re.M)
+    listeners = [path for folder in ("core", "plugins", "tools") for path in glob.glob(f"{folder}/**/*.c", root_dir=pages.ROOT, recursive=True)
+                 if re.search(r"\b(MHD_start_daemon|bind|listen)\(", read(path))]
+    assert listeners == ["core/admin/server.c"], "what else listens"
