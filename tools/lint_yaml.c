@@ -15,6 +15,7 @@
 #define MAX_DEPTH      64
 #define MAX_NODES      100000 /* of one Service, with aliases written out */
 #define MAX_LISTS      4      /* lists in lists */
+#define MAX_ANCHORS    10000  /* the parser compares each with all that are before it */
 #define LINE_MAX_VALUE 1000000000U
 
 struct tool_lint_item {
@@ -404,14 +405,122 @@ static bool check_characters(const struct walk *walk, const char *text, size_t l
     return good == len;
 }
 
-/* The documents of one piece of the text: one, or more where they end with "...". */
-static int visit_piece(const struct walk *walk, const char *text, size_t len)
+/* --- duplicate keys ---
+ * The parser compares each key of a mapping with all that are before it. */
+
+struct key {
+    const char *text;
+    size_t len;
+    struct fy_node *node;
+    size_t at; /* in the mapping */
+};
+
+static int key_compare(const void *a, const void *b)
+{
+    const struct key *left = a;
+    const struct key *right = b;
+    const int order =
+        memcmp(left->text, right->text, left->len < right->len ? left->len : right->len);
+
+    if (order != 0 || left->len != right->len) {
+        return order != 0 ? order : left->len < right->len ? -1 : 1;
+    }
+    return left->at < right->at ? -1 : 1;
+}
+
+/* The first key of the mapping that was there before; *ret NULL = none. 0 or -ENOMEM. */
+static int mapping_find_duplicate(struct fy_node *mapping, struct fy_node **ret)
+{
+    const int count = fy_node_mapping_item_count(mapping);
+    CCM_CLEANUP(ccm_freep) struct key *keys = calloc((size_t)count + 1, sizeof(*keys));
+    const struct key *found = NULL;
+    struct fy_node_pair *pair;
+    void *cursor = NULL;
+    size_t len = 0;
+
+    *ret = NULL;
+    if (keys == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t at = 0; (pair = fy_node_mapping_iterate(mapping, &cursor)) != NULL; at++) {
+        struct key key = { .node = fy_node_pair_key(pair), .at = at };
+
+        if (key.node != NULL && fy_node_is_scalar(key.node) && !fy_node_is_alias(key.node)) {
+            key.text = fy_node_get_scalar(key.node, &key.len);
+            key.text = key.text == NULL ? "" : key.text;
+            keys[len++] = key;
+        }
+    }
+    qsort(keys, len, sizeof(*keys), key_compare);
+    for (size_t i = 1; i < len; i++) {
+        if (keys[i].len == keys[i - 1].len &&
+            memcmp(keys[i].text, keys[i - 1].text, keys[i].len) == 0 &&
+            (found == NULL || keys[i].at < found->at)) {
+            found = &keys[i];
+        }
+    }
+    *ret = found == NULL ? NULL : found->node;
+    return 0;
+}
+
+/* The same of a node and all below it: a mapping before what is in it. */
+static int yaml_find_duplicate(struct fy_node *node, unsigned depth, struct fy_node **ret)
+{
+    struct fy_node_pair *pair;
+    struct fy_node *entry;
+    void *cursor = NULL;
+    int r = 0;
+
+    *ret = NULL;
+    if (node == NULL || depth > MAX_DEPTH) { /* the parser has a limit, too */
+        return 0;
+    }
+    if (fy_node_is_mapping(node)) {
+        r = mapping_find_duplicate(node, ret);
+        while (r == 0 && *ret == NULL && (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
+            r = yaml_find_duplicate(fy_node_pair_value(pair), depth + 1, ret);
+        }
+    } else if (fy_node_is_sequence(node)) {
+        while (r == 0 && *ret == NULL &&
+               (entry = fy_node_sequence_iterate(node, &cursor)) != NULL) {
+            r = yaml_find_duplicate(entry, depth + 1, ret);
+        }
+    }
+    return r;
+}
+
+static int visit_document(const struct walk *walk, struct fy_node *root)
+{
+    struct fy_node *duplicate = NULL;
+    const int r = yaml_find_duplicate(root, 0, &duplicate);
+
+    if (duplicate != NULL) {
+        tool_lint_report_add(walk->report, walk->first + node_line(duplicate) + 1, CCM_LEVEL_ERROR,
+                             "not YAML: duplicate key");
+        return 0;
+    }
+    return r < 0 ? r : visit_object(walk, root, 0);
+}
+
+static bool event_has_anchor(const struct fy_event *event)
+{
+    return (event->type == FYET_SCALAR && event->scalar.anchor != NULL) ||
+           (event->type == FYET_MAPPING_START && event->mapping_start.anchor != NULL) ||
+           (event->type == FYET_SEQUENCE_START && event->sequence_start.anchor != NULL);
+}
+
+/* Whether it has more than MAX_ANCHORS of them; 1 = it has, 0, or -ENOMEM. */
+static int piece_has_many_anchors(const char *text, size_t len)
 {
     CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
     CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
-    struct fy_document *document;
+    struct fy_event *event;
+    size_t count = 0;
 
-    if (!check_characters(walk, text, len)) {
+    for (size_t i = 0; i < len; i++) {
+        count += text[i] == '&' ? 1 : 0;
+    }
+    if (count <= MAX_ANCHORS) { /* nearly always */
         return 0;
     }
     if (ccm_yaml_init(&yaml) < 0) {
@@ -421,9 +530,42 @@ static int visit_piece(const struct walk *walk, const char *text, size_t len)
     if (parser == NULL || fy_parser_set_string(parser, text, len) != 0) {
         return -ENOMEM;
     }
-    while ((document = fy_parse_load_document(parser)) != NULL) {
-        const int r = visit_object(walk, fy_document_root(document), 0);
+    for (count = 0; count <= MAX_ANCHORS && (event = fy_parser_parse(parser)) != NULL;) {
+        count += event_has_anchor(event) ? 1 : 0;
+        fy_parser_event_free(parser, event);
+    }
+    return count > MAX_ANCHORS ? 1 : 0;
+}
 
+/* The documents of one piece of the text: one, or more where they end with "...". */
+static int visit_piece(const struct walk *walk, const char *text, size_t len)
+{
+    CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
+    CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
+    struct fy_document *document;
+    int r = 0;
+
+    if (!check_characters(walk, text, len)) {
+        return 0;
+    }
+    r = piece_has_many_anchors(text, len);
+    if (r > 0) {
+        tool_lint_report_add(walk->report, walk->first + 1, CCM_LEVEL_ERROR,
+                             "more than 10000 anchors (&) in one document: it is not checked");
+    }
+    if (r != 0) {
+        return r < 0 ? r : 0;
+    }
+    if (ccm_yaml_init(&yaml) < 0) {
+        return -ENOMEM;
+    }
+    yaml.config.flags |= FYPCF_ALLOW_DUPLICATE_KEYS; /* see yaml_find_duplicate() */
+    parser = fy_parser_create(&yaml.config);
+    if (parser == NULL || fy_parser_set_string(parser, text, len) != 0) {
+        return -ENOMEM;
+    }
+    while ((document = fy_parse_load_document(parser)) != NULL) {
+        r = visit_document(walk, fy_document_root(document));
         fy_parse_document_destroy(parser, document);
         if (r != 0) {
             return r;
@@ -454,10 +596,13 @@ static bool is_next_json(const char *text, size_t at)
 {
     size_t before = at;
 
+    if (text[at] != '{') {
+        return false; /* most lines; blank ones are not gone over again */
+    }
     while (before > 0 && strchr(" \t\r\n", text[before - 1]) != NULL) {
         before--;
     }
-    return text[at] == '{' && before > 0 && text[before - 1] == '}';
+    return before > 0 && text[before - 1] == '}';
 }
 
 int tool_lint_visit_services(const char *text, size_t len, struct tool_lint_report *report,
@@ -466,6 +611,7 @@ int tool_lint_visit_services(const char *text, size_t len, struct tool_lint_repo
     struct walk walk = { .report = report, .fn = fn, .arg = arg };
     size_t start = 0;
     bool has_content = false;
+    bool has_separator = false;
     unsigned line = 0;
 
     for (size_t at = 0; at < len && line < LINE_MAX_VALUE; line++) {
@@ -479,11 +625,14 @@ int tool_lint_visit_services(const char *text, size_t len, struct tool_lint_repo
                 if (r != 0) {
                     return r;
                 }
-                start = at;
+            }
+            if (has_content || has_separator) {
+                start = at; /* an empty document takes no parser */
                 walk.first = line;
             }
-            has_content = true; /* the separator is part of what follows */
-        } else if (!is_prologue(text + at, size)) {
+            has_separator = true; /* the separator is part of what follows */
+            has_content = text[at] == '{' || !is_prologue(text + at + 3, size - 3);
+        } else if (!is_prologue(text + at, size) || (has_separator && text[at] == '%')) {
             has_content = true;
         }
         at += size;

@@ -428,6 +428,51 @@ def test_aliases_cannot_blow_up(lint):
     assert (code, out, err) == (1, "<stdin>:1: error: a: the Service is nested too deeply or too large\n", "")
 
 
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { type: LoadBalancer, ports: [ { port: 80 } ] }\n"
+
+
+@pytest.mark.parametrize("text", [
+    "base: &b { x: 1 }\n" + "".join(f"k{n}: {{ <<: *b, y: 1 }}\n" for n in range(20000)),
+    "map: { " + ", ".join(f"k{n}: 1" for n in range(20000)) + " }\n",
+    "---\n" * 1000000,
+    "a: b\n" + "\n" * 60000,
+], ids=["merge-keys", "keys", "documents", "blank-lines"])
+def test_work_grows_with_the_size(lint, tmp_path, text):
+    """Each took 3 to 30 s of CPU; each takes less than 0.2 s."""
+    (tmp_path / "large.yaml").write_text(f"{text}---\n{SERVICE}")
+    before = os.times().children_user
+    code, out, err = lint(str(tmp_path / "large.yaml"))
+    assert (code, out) == (0, ""), err
+    assert os.times().children_user - before < 2 * proc.SLOW
+
+
+def test_more_anchors_than_are_read(lint, tmp_path):
+    """The parser compares each anchor with all others: beyond a limit the document is refused, and the others are checked."""
+    path = tmp_path / "anchors.yaml"
+    bad = SERVICE + "---\n" + SERVICE.replace("port: 80", "port: 0")
+    path.write_text("list:\n" + "".join(f"- &a{n} x\n" for n in range(100000)) + "---\n" + bad)
+    before = os.times().children_user
+    code, out, _ = lint(str(path))
+    assert code == 1 and "anchors.yaml:1: error: more than 10000 anchors (&) in one document: it is not checked" in out
+    assert "port out of range" in out
+    assert os.times().children_user - before < 5 * proc.SLOW
+    path.write_text("list:\n" + "- x & y && &z\n" * 10000 + "---\n" + SERVICE)
+    assert lint(str(path))[:2] == (0, ""), "these are none"
+
+
+def test_duplicate_keys(lint, tmp_path):
+    """The first that was there before, in its line; documents beside it are checked."""
+    path = tmp_path / "twice.yaml"
+    for text, line in (("a: 1\nb: 2\nb: 3\na: 4\n", 3), ("a:\n  'x': 1\n  y: 2\n  \"x\": 3\n", 4), ("- { a: 1 }\n- { a: 1,\n a: 2 }\n", 3),
+                       ("a: 1\nab: 2\nA: 3\n", None), ('"a\\0b": 1\n"a\\0c": 2\n', None), ("? [ a ]\n: 1\n? [ a, b ]\n: 2\n", None),
+                       ("a: &x 1\n*x : 2\n1: 3\n", None)):
+        path.write_text(f"{text}---\n{SERVICE}---\n{SERVICE.replace('port: 80', 'port: 0')}")
+        _, out, _ = lint(str(path))
+        assert "port out of range" in out
+        told = [row for row in out.splitlines() if "not YAML" in row]
+        assert told == ([] if line is None else [f"{path}:{line}: error: not YAML: duplicate key"]), text
+
+
 def test_too_large_as_the_daemon_sees_it(lint):
     """Also because of keys without a domain of Kubernetes that plugins declare; never because of keys of others."""
     def manifest(domain):
