@@ -93,6 +93,14 @@ def test_before_it_has_begun(world):
     assert asked(world)["caches"]["nodes"]["version"]
 
 
+def test_while_plugins_are_created_it_is_not_idle(world, monkeypatch):
+    """The answer has no parts then: idle.c."""
+    world.start_ccmd()
+    world.settled()
+    monkeypatch.setattr(world, "admin", lambda path, process: (503, '{"idle":false}\n'))
+    assert not world.idle() and world.busy == "ccmd: plugins are created"
+
+
 def test_slices_that_begin_to_matter(world):
     """They are fetched when their Service becomes one of type LoadBalancer, and dropped afterwards."""
     started(world)

@@ -404,6 +404,8 @@ plugins = ( {plugins} );
             parts = json.loads(idle)
             self.busy = "; ".join(f"{name}: {part['busy']}" for group in parts.values() if isinstance(group, dict)
                                   for name, part in ([("events", group)] if "count" in group else group.items()) if "busy" in part)
+            if status != 200:
+                self.busy = self.busy or "ccmd: plugins are created"  # there are no parts
             caches = parts["caches"] if status == 200 else {}
         cloud = self.cloud.http.request("GET", "/_sim/idle")
         versions = self.kube.http.request("GET", "/_sim/versions") if caches else {}
