@@ -15,7 +15,10 @@ const char *lbc_keep_find_label(const struct lbc_instance *lbc, const struct ccm
     const char *sibling = lbc->choice.sibling_finalizer;
     const char *label = ccm_object_label(&service->meta, lbc_names.lb_label);
 
-    return label != NULL && lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
+    if (label == NULL) {
+        label = service->ingress_count == 0 ? "" : lbc_reused_id(lbc, service);
+    }
+    return lbc_object_has_finalizer(&service->meta, lbc->life.finalizer) &&
                    (sibling[0] == '\0' || !lbc_object_has_finalizer(&service->meta, sibling))
                ? label
                : "";

@@ -1,18 +1,20 @@
 /*
  * A Service that works and whose annotation id cannot be used, or is gone: what serves it goes on.
- * The pass works on the load balancer that its label names, once that is proven by its marks: the
- * owner's tag, or on one of a person something of the Service. The label alone proves nothing,
- * since whoever edits the Service can write it. Only backends of present groups are kept in step
- * (backends_only of struct lbc_model): the other annotations may be meant for the load balancer
- * that is asked for. The pass fails at its end with what is wrong. When the labelled one does not
- * exist any more, the one that annotation id names is adopted. Holder of the claim only.
+ * The pass works on the load balancer that its label names (without label: annotation id), once
+ * that is proven by its marks: the owner's tag, or on one of a person something of the Service. The
+ * label alone proves nothing, since whoever edits the Service can write it. Only backends of
+ * present groups are kept in step (backends_only of struct lbc_model): the other annotations may be
+ * meant for the load balancer that is asked for. The pass fails at its end with what is wrong. When
+ * the labelled one does not exist any more, the one that annotation id names is adopted. Holder of
+ * the claim only.
  */
 #ifndef CCM_LBC_KEEP_H
 #define CCM_LBC_KEEP_H
 
 #include "lbc/pass.h"
 
-/* The load balancer that the Service had last, by its label; "" = none, or none of this product. */
+/* The load balancer that the Service had last, by its label, or without label by annotation id if
+ * it has an address; "" = none, or none of this product. */
 const char *lbc_keep_find_label(const struct lbc_instance *lbc, const struct ccm_service *service);
 /* The same of a Service that has an address, unless annotation id agrees with the label. */
 const char *lbc_keep_find_id(const struct lbc_instance *lbc, const struct ccm_service *service);
