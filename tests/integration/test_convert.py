@@ -58,7 +58,8 @@ def test_everything_that_has_a_counterpart(build, files, tmp_path):
     for line in ('cluster_id = "c-1";', 'region = "cn-hangzhou";', 'vpc_id = "vpc-1";', 'resource_group_id = "rg-1";',
                  'vswitch_ids = [ "cn-hangzhou-h:vsw-1", "cn-hangzhou-g:vsw-2" ];', 'network = "public";',
                  'table_ids = [ "vtb-1", "vtb-2" ];', 'cluster_cidr = "172.20.0.0/16";', "period_s = 180;",
-                 'name = "clb"; default_backend_type = "eni"; disable_public_slb = true;'):
+                 'name = "clb"; reuse = "on"; default_backend_type = "eni"; disable_public_slb = true;',
+                 'name = "nlb"; reuse = "on"; default_backend_type = "eni";'):
         assert line in done.stdout, line
     assert 'name = "node";\n      network_condition = true;' in done.stdout
     assert "node is not part" not in done.stderr

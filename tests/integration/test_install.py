@@ -225,6 +225,16 @@ def test_configuration_is_accepted(prefix, tmp_path, file, routes):
     assert run(*check).endswith(f"plugins: {len(named)}\n")
 
 
+@pytest.mark.parametrize("file", [
+    "etc/kubernetes/base/ccmd.conf", "etc/ccmd.conf", "etc/ccmd-hardened.conf", "etc/kubernetes/components/clb/plugin-clb.conf",
+    "etc/kubernetes/components/nlb/plugin-nlb.conf", "docs/new-cluster.md"])
+def test_a_new_cluster_has_reuse_tagged(file):
+    """What another cluster gets is in test_convert.py and test_migration.py. The chart is compared with the base."""
+    text = open(os.path.join(ROOT, file), encoding="utf-8").read()
+    entries = re.findall(r'\{ name = "(?:clb|nlb)";\s*(\S+ = [^;]*;)?', text)
+    assert entries and set(entries) == {'reuse = "tagged";'}
+
+
 def test_probes_ask_where_the_configuration_listens(base):
     _, main = container(base)
     text = next(d for (kind, _), d in base.items() if kind == "ConfigMap")["data"]["ccmd.conf"]
@@ -376,7 +386,7 @@ def test_chart_writes_the_configuration(helm, prefix, tmp_path):
         "alicloud": {"cluster_id": "c-1", "region": "cn-hangzhou", "vpc_id": "vpc-1", "vswitch_ids": ["vsw-1", "cn-hangzhou-b:vsw-2"],
                      "network": "public", "credentials": {"source": "file", "file": "/etc/ccmd-credentials/ak.json"},
                      "quotas": {"slb_write": 45}, "resource_group_id": "rg-1"},
-        "plugins": [{"name": "clb", "default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, {"name": "node"},
+        "plugins": [{"name": "clb", "reuse": "tagged", "default_backend_type": "eni", "workers": 4, "allowed_ids": ["a:*:b"]}, {"name": "node"},
                     {"name": "route", "cluster_cidr": "172.20.0.0/16", "account_quotas": "routes=1000000"},
                     {"name": "hello", "file": "/usr/local/lib/ccmd/plugins/hello.so", "greeting": 'say "hi"', "loud": True}]}
     _, main = container(chart)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.integration import test_takeover
-from tests.support import pages, proc, reference, scenario_look, service_hash, views
+from tests.support import objects, pages, proc, reference, scenario_look, service_hash, views
 from tests.support.products import PREFIX, Nlb
 from tests.support import nodes
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
@@ -199,6 +199,8 @@ def start(cluster):
         r"^apiVersion.*", cluster.run("apply -k"), re.M | re.S).group(0))}
     settings = rendered["ConfigMap"]["data"]["ccmd.conf"]
     assert f'cluster_id = "{CLUSTER_ID}"' in settings and "kubeconfig =" not in settings
+    for plugin in ("clb", "nlb"):  # Services may use load balancers of persons, which have no tag for that
+        assert f'{{ name = "{plugin}"; reuse = "on"; }}' in settings
     pod = rendered["Deployment"]["spec"]["template"]["spec"]
     assert pod["containers"][0]["image"] == "registry.example.com/ccmd:0.1.0"
     assert pod["volumes"][0]["configMap"]["name"] == rendered["ConfigMap"]["metadata"]["name"]
@@ -242,6 +244,37 @@ def test_the_rehearsal_stops_on_a_backend_that_loses_its_traffic(cluster):
     assert output.count("warning: ServingBackendsRemoved: 1 backend(s) that are ready lose their traffic: nodes excluded by label node-2") == 2, output
     with pytest.raises(AssertionError, match="ServingBackendsRemoved"):
         cluster.run("UnclearValue")
+
+
+@pytest.fixture
+def reused(cluster):
+    """The reference also serves a Service on a CLB of a person."""
+    builder = reference.Builder(cluster.world)
+    lb = builder.call("CreateLoadBalancer", AddressType="internet", InstanceChargeType="PayByCLCU", LoadBalancerName="mine",
+                      Tag__1__Key="kubernetes.reused.by.user", Tag__1__Value="true")
+    service = cluster.world.kube.create(objects.service("mine", annotations={
+        PREFIX + "id": lb["LoadBalancerId"], PREFIX + "force-override-listeners": "true"}))
+    port = service["spec"]["ports"][0]
+    group = builder.group(service, lb["LoadBalancerId"], port["nodePort"], test_takeover.backends(port, test_takeover.ALL))
+    builder.listener(service, lb["LoadBalancerId"], port, group)
+    builder.mark(service, lb["LoadBalancerId"], ip=lb["Address"])
+    return lb["LoadBalancerId"]
+
+
+def test_the_rehearsal_stops_on_a_load_balancer_that_would_be_refused(cluster, reused):
+    """Not with what convert-config writes; with the option of a new cluster it does, and names the remedy."""
+    convert(cluster)
+    rehearsal = next(block for block in cluster.blocks if "ccmd plan" in block.text)
+    stop = next(block for block in cluster.blocks if "UnclearValue" in block.text)
+    assert cluster.shell.run(rehearsal.text).splitlines()[-1] == "0 to change, 10 as they should be, 0 failed"
+    cluster.shell.run(stop.text)
+    cluster.shell.run("sed -i 's/reuse = \"on\"/reuse = \"tagged\"/' ccmd.conf")
+    told = cluster.shell.run(rehearsal.text.strip() + ' || echo "code $?"')
+    assert f"failed: alicloud: the loadbalancer {reused} can not be reused, option reuse of the CLB plugin is tagged, and its tag " \
+        "ccm.alibabacloud.com/allow-namespaces does not name namespace default: whoever owns it may set that tag" in told
+    assert told.splitlines()[-2:] == ["0 to change, 9 as they should be, 1 failed", "code 1"]
+    with pytest.raises(AssertionError, match="option reuse"):
+        cluster.shell.run(stop.text)
 
 
 def test_there_and_back(cluster):

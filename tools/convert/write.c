@@ -327,7 +327,8 @@ static void write_balancers(const struct writer *w, const char *controllers)
             continue;
         }
         begin_entry(w);
-        ccm_buf_addf(w->out, "{ name = \"%s\";", names[i][1]);
+        /* Services of the reference may use any load balancer that a person made. */
+        ccm_buf_addf(w->out, "{ name = \"%s\"; reuse = \"on\";", names[i][1]);
         if (eni) {
             ccm_buf_adds(w->out, " default_backend_type = \"eni\";");
         }
