@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 from tests.bench import (  # noqa: E402
     bench_busy, bench_ccmd, bench_crowd, bench_fairness, bench_growth, bench_kubesim, bench_leader, bench_node, bench_quota, bench_route,
-    bench_webhook)
+    bench_scale, bench_webhook)
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -134,6 +134,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_fairness.run(args.build, folder, figure)
     bench_growth.run(args.build, figure)
+    bench_scale.run(args.build, figure)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import time
 
 from tests.bench.bench_kubesim import address, write_all
-from tests.support import objects
+from tests.support import objects, proc
 from tests.support.kubesim import NODES
 from tests.support.world import World
 
