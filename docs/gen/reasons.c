@@ -139,6 +139,9 @@ const struct docs_reason docs_reasons[] = {
     { "PodsCanBeBackends", "Normal",
       "Nodes are the backends, though the pods have addresses of the VPC (Terway).",
       "Set annotation backend-type to eni; with ecs the hint does not come." },
+    { "PortTaken", "Warning",
+      "On two ListenerSets: one has taken a port of their Gateway that the other one had.",
+      "Let one of them ask for another port; `keep_set_ports` lets a set keep what it has." },
     { "PreservedOnDelete", "Normal",
       "The load balancer stays when the Service is deleted, as "
       "annotation preserve-lb-on-delete asks for.",

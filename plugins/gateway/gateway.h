@@ -28,6 +28,7 @@
 #define GATEWAY_ACCEPTED      "Accepted"
 #define GATEWAY_RESOLVED_REFS "ResolvedRefs"
 #define GATEWAY_PROGRAMMED    "Programmed"
+#define GATEWAY_CONFLICTED    "Conflicted"
 #define GATEWAY_INVALID       "Invalid"
 #define GATEWAY_PENDING       "Pending"
 #define GATEWAY_NOT_VALID     "ListenersNotValid"

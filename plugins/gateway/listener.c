@@ -1,5 +1,6 @@
 #include "listener.h"
 
+#include "lbc/custom/condition.h"
 #include "lbc/custom/selector.h"
 #include "lbc/instance.h"
 #include "lbc/model/annotation.h"
@@ -9,6 +10,7 @@
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,25 +163,73 @@ static bool listeners_clash(const struct gateway_listener *a, const struct gatew
             b->protocol == LBC_TCPSSL);
 }
 
-void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count)
+void gateway_listener_print_port(const struct gateway_listener *listener,
+                                 char ret[static GATEWAY_PORT_TEXT])
+{
+    ret[0] = '\0';
+    if (listener->gateway != NULL) {
+        ccm_text_printf(ret, GATEWAY_PORT_TEXT, "%s port %" PRId64 " of Gateway %s",
+                        ccm_json_text(listener->json, "protocol"), listener->port,
+                        listener->gateway->key);
+    }
+}
+
+/* The text is that of the Gateway, port and protocol: a set that turns to another Gateway, or a
+ * listener to another port, has not had that one. */
+static void listener_read_held(struct gateway_listener *one, const struct ccm_object *gateway)
+{
+    const cJSON *conflicted = lbc_custom_condition_find(one->said, GATEWAY_CONFLICTED);
+    char text[GATEWAY_PORT_TEXT];
+
+    if (strcmp(one->owner_kind, "Gateway") != 0 && one->protocol != LBC_OTHER) {
+        one->gateway = gateway;
+        gateway_listener_print_port(one, text);
+        one->held = ccm_text_equal(ccm_json_text(conflicted, "status"), "False") &&
+                    ccm_text_equal(ccm_json_text(conflicted, "message"), text);
+    }
+}
+
+/* Of two that stand in one array, by its order. */
+static bool listener_precedes(const struct gateway_listener *a, const struct gateway_listener *b,
+                              bool keeps)
+{
+    return keeps && a->gateway != NULL && b->gateway != NULL && a->held != b->held ? a->held
+                                                                                   : a < b;
+}
+
+static void listener_find_conflict(struct gateway_listener *one, const struct gateway_listener *all,
+                                   size_t count, bool keeps)
+{
+    const struct gateway_listener *rival = NULL;
+
+    for (const struct gateway_listener *other = all; other < all + count; other++) {
+        if (other != one && listeners_clash(one, other) &&
+            (one->owner == other->owner || listener_precedes(other, one, keeps)) &&
+            (rival == NULL || listener_precedes(other, rival, keeps))) {
+            rival = other;
+        }
+    }
+    if (rival != NULL) {
+        const bool names = one->is_tls && rival->is_tls && one->passes == rival->passes;
+
+        one->rival = rival;
+        one->conflict = names ? "HostnameConflict" : "ProtocolConflict";
+        one->why = names ? "another listener has this port, and a network load balancer does "
+                           "not tell names apart"
+                         : "another listener has this port";
+        one->unusable = true;
+        one->keeps = false;
+    }
+}
+
+void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count,
+                                      const struct ccm_object *gateway, bool keeps)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < count; j++) {
-            if (i == j || !listeners_clash(&all[i], &all[j]) ||
-                (all[i].owner != all[j].owner && i < j)) {
-                continue;
-            }
-
-            const bool names = all[i].is_tls && all[j].is_tls && all[i].passes == all[j].passes;
-
-            all[i].conflict = names ? "HostnameConflict" : "ProtocolConflict";
-            all[i].why = names ? "another listener has this port, and a network load balancer does "
-                                 "not tell names apart"
-                               : "another listener has this port";
-            all[i].unusable = true;
-            all[i].keeps = false;
-            break; /* the first has precedence */
-        }
+        listener_read_held(&all[i], gateway);
+    }
+    for (size_t i = 0; i < count; i++) {
+        listener_find_conflict(&all[i], all, count, keeps);
     }
 }
 

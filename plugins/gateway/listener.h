@@ -46,11 +46,16 @@ struct gateway_listener {
     /* What is wrong with it; NULL = nothing. Reasons as the API knows them. */
     const char *refused; /* condition Accepted */
     const char *conflict;
-    const char *unresolved;     /* condition ResolvedRefs */
-    const char *why;            /* of refused or conflict, a constant */
-    const char *unresolved_why; /* the first, a constant, certificate_why or of `said` */
-    bool unusable;              /* it cannot be served */
-    size_t attached;            /* out, by others: routes */
+    const struct gateway_listener *rival; /* of conflict: the first of those that have the port */
+    const char *unresolved;               /* condition ResolvedRefs */
+    const char *why;                      /* of refused or conflict, a constant */
+    const char *unresolved_why;           /* the first, a constant, certificate_why or of `said` */
+    bool unusable;                        /* it cannot be served */
+    /* Of a ListenerSet, as far as the Gateway has taken it in; both by
+     * gateway_listeners_find_conflicts(). */
+    const struct ccm_object *gateway; /* borrowed; NULL = it can have no port */
+    bool held;                        /* by its status it has had its port there before */
+    size_t attached;                  /* out, by others: routes */
 };
 
 #define GATEWAY_LISTENERS_MAX 64
@@ -61,9 +66,16 @@ CCM_NODISCARD int gateway_listeners_read(const struct gateway *self,
                                          const struct gateway_owner *owner,
                                          struct gateway_listener all[static GATEWAY_LISTENERS_MAX],
                                          size_t *count);
-/* Those that want one port: of one owner none serves it, as the API has it; of several owners,
- * which stand behind each other by precedence, the first one does. */
-void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count);
+/* Those of a Gateway that want one port: of one owner none serves it, as the API has it; of several
+ * owners, which stand behind each other by precedence, the first one does. keeps: among
+ * ListenerSets one that has had the port before precedes others. */
+void gateway_listeners_find_conflicts(struct gateway_listener *all, size_t count,
+                                      const struct ccm_object *gateway, bool keeps);
+/* "TCP port 443 of Gateway namespace/name": what condition Conflicted says as long as the listener
+ * of a ListenerSet has the port, and what tells so after a restart. "" = it can have none. */
+#define GATEWAY_PORT_TEXT 384
+void gateway_listener_print_port(const struct gateway_listener *listener,
+                                 char ret[static GATEWAY_PORT_TEXT]);
 void gateway_listeners_fini(struct gateway_listener *listeners, size_t count);
 
 /* Whether it can be created with what is known. */

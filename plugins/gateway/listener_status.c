@@ -79,12 +79,15 @@ static int listener_put_conditions(const struct gateway_listener *listener, cJSO
     const char *why = listener->why == NULL ? unresolved : listener->why;
     const char *refused = listener->refused != NULL ? listener->refused : listener->conflict;
     struct lbc_custom_condition programmed = { 0 };
+    char port[GATEWAY_PORT_TEXT];
     struct lbc_custom_condition conflicted =
-        condition_of("Conflicted", listener->conflict, "NoConflicts", why);
+        condition_of(GATEWAY_CONFLICTED, listener->conflict, "NoConflicts", why);
     const struct lbc_custom_condition accepted =
         condition_of(GATEWAY_ACCEPTED, refused, GATEWAY_ACCEPTED, why);
     int r = lbc_custom_condition_put(conditions, &accepted, moment);
 
+    gateway_listener_print_port(listener, port);
+    conflicted.message = conflicted.holds ? port : why;
     conflicted.holds = !conflicted.holds;
     r = r < 0 ? r : lbc_custom_condition_put(conditions, &conflicted, moment);
     r = r < 0 ? r : listener_put_resolved(listener, conditions, unresolved, moment);

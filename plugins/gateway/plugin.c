@@ -15,9 +15,11 @@
 #include <stdlib.h>
 
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,       &gateway_opt_controller, LBC_OPTIONS,
-    NLB_QUOTA_OPTIONS, &nlb_opt_batch,          &gateway_opt_disable_public,
-    &alilb_opt_upload, &nlb_opt_loose,          NULL,
+    ALI_OPTIONS,       &gateway_opt_controller,
+    LBC_OPTIONS,       NLB_QUOTA_OPTIONS,
+    &nlb_opt_batch,    &gateway_opt_disable_public,
+    &alilb_opt_upload, &gateway_opt_keep_ports,
+    &nlb_opt_loose,    NULL,
 };
 
 static void plugin_destroy(void *arg)

@@ -115,6 +115,42 @@ static void look_fill_conditions(const struct gateway *self, struct look *look, 
     }
 }
 
+/* --- ports that change hands --- */
+
+static void listener_emit_taken(const struct gateway *self, const struct gateway_listener *one,
+                                bool taker)
+{
+    const struct gateway_listener *other = one->rival;
+    char port[GATEWAY_PORT_TEXT];
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    struct ccm_event event = { .struct_size = sizeof(event),
+                               .object = taker ? other->owner : one->owner,
+                               .component = GATEWAY_COMPONENT,
+                               .reason = "PortTaken",
+                               .warning = 1 };
+
+    gateway_listener_print_port(one, port);
+    text = taker ? ccm_text_format("listener %s has taken %s from ListenerSet %s", other->name,
+                                   port, one->owner->key)
+                 : ccm_text_format("listener %s has lost %s to %s %s, which has precedence",
+                                   one->name, port, other->owner_kind, other->owner->key);
+    event.message = text == NULL ? port : text;
+    self->host->event(self->host, &event);
+}
+
+/* The status that was just written says for the first time that they lost their ports. */
+static void look_emit_taken(const struct gateway *self, const struct look *look)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        const struct gateway_listener *one = &look->listeners[i];
+
+        if (one->held && one->rival != NULL && one->rival->owner != one->owner) {
+            listener_emit_taken(self, one, false);
+            listener_emit_taken(self, one, true);
+        }
+    }
+}
+
 /* --- all of it --- */
 
 static cJSON *look_make_status(const struct look *look, const cJSON *shown, int64_t wall_ms)
@@ -145,13 +181,18 @@ static int look_publish(const struct gateway *self, const struct ccm_request *re
                                             look->set->object };
     const cJSON *shown = ccm_json_get(look->set->json, "status");
     CCM_CLEANUP(ccm_json_freep) cJSON *status = NULL;
+    int r = 0;
 
     if (look_is_allowed(look) && look_read_listeners(self, look) < 0) {
         return ccm_error_nomem(err);
     }
     look_fill_conditions(self, look, req->keys[0]);
     status = look_make_status(look, shown, self->host->wall_ms(self->host));
-    return lbc_custom_write_status(&self->front.custom, req, &place, status, shown, err);
+    r = lbc_custom_write_status(&self->front.custom, req, &place, status, shown, err);
+    if (r == 0) {
+        look_emit_taken(self, look);
+    }
+    return r;
 }
 
 static int set_publish(const struct gateway *self, const struct ccm_request *req,

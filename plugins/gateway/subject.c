@@ -1,6 +1,7 @@
 #include "subject.h"
 
 #include "address.h"
+#include "controller.h"
 #include "lbc/custom/parameters.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
@@ -244,7 +245,9 @@ static int subject_read_listeners(const struct gateway *self, struct gateway_sub
     if (r == 0 && subject->claim == GATEWAY_OURS) {
         r = gateway_sets_read(self, subject);
     }
-    gateway_listeners_find_conflicts(subject->listeners, subject->count);
+    gateway_listeners_find_conflicts(
+        subject->listeners, subject->count, subject->gateway.object,
+        self->host->option_int(self->host, NULL, gateway_opt_keep_ports.name) != 0);
     for (size_t i = 0; i < subject->count; i++) {
         subject->usable += subject->listeners[i].unusable ? 0 : 1;
         subject->creatable += gateway_listener_is_creatable(&subject->listeners[i]) ? 1 : 0;

@@ -188,6 +188,93 @@ def test_precedence(world, api):
     assert set(api.served()) == {"80/tcp", "53/udp", "81/tcp"}
 
 
+def taken(world, name):
+    """Messages of the events that a port was taken, of a set in the namespace of its name."""
+    return [message for kind, reason, message, _ in world.kube.events(name, name) if (kind, reason) == ("Warning", "PortTaken")]
+
+
+def age(world, api):
+    """Two sets that serve, each in its namespace: evil, the older one, at 9999; shop at 443."""
+    for space in ("evil", "shop"):
+        namespace(world, space)
+    api.make_gateway(listener("tcp", 80))
+    api.allow("All")
+    api.make_set("evil", listener("e", 9999), namespace="evil")
+    api.make_set("shop", listener("s", 443), namespace="shop")
+    world.start_ccmd()
+    for name in ("evil", "shop"):
+        world.wait(lambda name=name: api.stands(name, ACCEPTED, PROGRAMMED, name), "both sets")
+
+
+def start_anew(world):
+    world.stop_ccmd()
+    world.start_ccmd()
+    world.wait(lambda: world.admin("/readyz")[0] == 200, "readiness")
+    world.settled()
+
+
+def ask(api, *ports, protocol="TCP"):
+    api.patch("ListenerSet", "evil", {"spec": {"listeners": [listener("e" if port == ports[0] else f"e{port}", port, protocol)
+                                                             for port in ports]}}, "evil")
+
+
+def test_a_port_that_changes_hands(world, api):
+    """By age, as the Gateway API has it; both sets have a Warning, once."""
+    age(world, api)
+    ask(api, 443)
+    world.wait(lambda: api.stands("shop", NOT_VALID, NOT_VALID, "shop"), "the port to be taken")
+    world.wait(lambda: api.stands("evil", ACCEPTED, PROGRAMMED, "evil"), "the older set to have it")
+    world.settled()
+    port = "TCP port 443 of Gateway default/web"
+    assert taken(world, "shop") == [f"listener s has lost {port} to ListenerSet evil/evil, which has precedence"]
+    assert taken(world, "evil") == [f"listener e has taken {port} from ListenerSet shop/shop"]
+    start_anew(world)
+    assert [len(taken(world, name)) for name in ("shop", "evil")] == [1, 1]
+
+
+def test_a_port_stays_by_option(world, api):
+    """Also after a restart, while the cloud refuses everything, and when the older set has asked in vain for long."""
+    api.configure("keep_set_ports = true;")
+    age(world, api)
+    ask(api, 443)
+    world.wait(lambda: api.stands("evil", NOT_VALID, NOT_VALID, "evil"), "the refusal")
+    world.settled()
+    assert api.stands("shop", ACCEPTED, PROGRAMMED, "shop") and set(api.served()) == {"80/tcp", "443/tcp"}
+    start_anew(world)
+    assert api.stands("shop", ACCEPTED, PROGRAMMED, "shop") and set(api.served()) == {"80/tcp", "443/tcp"}
+
+    world.cloud.fault("CreateListener", code="InternalError", http=500, message="no", count=1000)
+    api.patch("ListenerSet", "shop", {"spec": {"listeners": [listener("s", 443), listener("more", 444)]}}, "shop")
+    world.wait(lambda: said_programmed(api, "shop", "shop") == ("False", "Pending"), "the failure")
+    ask(api, 443, 445)
+    world.wait(lambda: api.entries("evil", "evil").get("e445"), "the older set to be read")
+    assert api.entries("evil", "evil")["e"][0]["Conflicted"] == CONFLICT
+    assert api.entries("shop", "shop")["s"][0]["Conflicted"] == ("False", "NoConflicts")
+    world.cloud.clear_faults()
+    world.wait(lambda: set(api.served()) == {"80/tcp", "443/tcp", "444/tcp", "445/tcp"}, "the new listeners")
+    assert taken(world, "shop") == taken(world, "evil") == []
+
+    api.delete("ListenerSet", "shop", "shop")
+    world.wait(lambda: api.stands("evil", ACCEPTED, PROGRAMMED, "evil"), "the older set to have what the other one leaves")
+
+
+def test_what_a_set_had_elsewhere_counts_for_nothing(world, api):
+    """With the option: a port of another Gateway, and another protocol."""
+    api.configure("keep_set_ports = true;")
+    age(world, api)
+    api.make_gateway(listener("tcp", 80), name="other", namespace="evil")
+    api.patch("Gateway", "other", {"spec": {"allowedListeners": {"namespaces": {"from": "Same"}}}}, "evil")
+    api.patch("ListenerSet", "evil", {"spec": {"parentRef": {"name": "other", "namespace": "evil"}, "listeners": [listener("e", 443)]}}, "evil")
+    world.wait(lambda: api.stands("evil", ACCEPTED, PROGRAMMED, "evil"), "the set at its own Gateway")
+    api.patch("ListenerSet", "evil", {"spec": {"parentRef": {"name": "web", "namespace": "default"}}}, "evil")
+    world.wait(lambda: api.stands("evil", NOT_VALID, NOT_VALID, "evil"), "the refusal")
+    ask(api, 443, protocol="UDP")
+    world.wait(lambda: api.stands("evil", ACCEPTED, PROGRAMMED, "evil"), "the other protocol")
+    ask(api, 443)
+    world.wait(lambda: api.stands("evil", NOT_VALID, NOT_VALID, "evil"), "the refusal")
+    assert api.stands("shop", ACCEPTED, PROGRAMMED, "shop")
+
+
 def test_routes_of_namespaces(world, api):
     """Same is the namespace of the set; a route to the Gateway is not one to its sets."""
     namespace(world, "shop")

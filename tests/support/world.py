@@ -203,11 +203,11 @@ class Kube(Simulator):
         """Trouble for the open watches of a resource, or of all: drop, garbage, truncate, silence, expire, compact."""
         return self.http.request("POST", "/_sim/watch", {"op": op, "resource": resource})
 
-    def events(self, name=None):
+    def events(self, name=None, namespace="default"):
         """(type, reason, message, count) of the events of an object, that which was written last at the end."""
         return [
             (e["type"], e["reason"], e["message"], e.get("count", 1))
-            for e in sorted(self.items("Event"), key=lambda e: int(e["metadata"]["resourceVersion"]))
+            for e in sorted(self.items("Event", namespace), key=lambda e: int(e["metadata"]["resourceVersion"]))
             if name is None or e["involvedObject"]["name"] == name
         ]
 
