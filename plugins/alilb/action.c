@@ -47,6 +47,7 @@ struct alilb_call alilb_call_for_all(const struct lbc_instance *lbc, const struc
         .object = "inventory",
         .waits = true,
         .cluster_id = lbc_cluster_id(lbc),
+        .mark = lbc_cluster_id(lbc),
         .priority = LBC_PRIO_SPEC,
     };
 }

@@ -127,15 +127,15 @@ static void content_hash(const struct alilb_tls_secret *secret, char ret[CCM_DIG
     ccm_secret_wipe(both, sizeof(both));
 }
 
-void alilb_certificate_name(const char *cluster_id, const char *key,
+void alilb_certificate_name(const char *mark, const char *key,
                             const struct alilb_tls_secret *secret,
                             char ret[static ALILB_CERTIFICATE_NAME])
 {
-    char cluster[CCM_DIGEST_HEX];
+    char owner[CCM_DIGEST_HEX];
     char place[CCM_DIGEST_HEX] = "";
     char content[CCM_DIGEST_HEX] = "";
 
-    ccm_digest_sha256_hex(cluster_id, strlen(cluster_id), cluster);
+    ccm_digest_sha256_hex(mark, strlen(mark), owner);
     if (key != NULL) {
         ccm_digest_sha256_hex(key, strlen(key), place);
     }
@@ -143,5 +143,5 @@ void alilb_certificate_name(const char *cluster_id, const char *key,
         content_hash(secret, content);
     }
     ccm_text_printf(ret, ALILB_CERTIFICATE_NAME, "%s%.12s-%.16s%s%.20s", ALILB_CERTIFICATE_PREFIX,
-                    cluster, place, key == NULL ? "" : "-", content);
+                    owner, place, key == NULL ? "" : "-", content);
 }

@@ -31,10 +31,10 @@ CCM_NODISCARD int alilb_tls_secret_fetch(const struct ccm_host *host, const stru
 /* Wipes. A zeroed one is fine. */
 void alilb_tls_secret_fini(struct alilb_tls_secret *secret);
 
-/* How its certificate is called in the certificate service: by the cluster, the Secret and what is
- * in it, so that a renewed one has another name. secret NULL: how all of the Secret begin; key NULL
- * as well: all of the cluster. */
-void alilb_certificate_name(const char *cluster_id, const char *key,
+/* How its certificate is called in the certificate service: by the mark of who uploads it (struct
+ * alilb_call), the Secret and what is in it, so that a renewed one has another name. secret NULL:
+ * how all of the Secret begin; key NULL as well: all of the mark. */
+void alilb_certificate_name(const char *mark, const char *key,
                             const struct alilb_tls_secret *secret,
                             char ret[static ALILB_CERTIFICATE_NAME]);
 

@@ -25,7 +25,7 @@ static bool name_is_held_locked(const struct alilb_uploads *uploads, const char 
 }
 
 /* Prefix of the certificates of each Secret -> a value where this process has read the Secret. */
-static int prefixes_add_locked(const struct alilb_uploads *uploads, const char *cluster_id,
+static int prefixes_add_locked(const struct alilb_uploads *uploads, const char *mark,
                                struct ccm_strmap *to)
 {
     static char yes[] = "";
@@ -36,7 +36,7 @@ static int prefixes_add_locked(const struct alilb_uploads *uploads, const char *
     int r = 0;
 
     while (r == 0 && ccm_strmap_next(uploads->secrets, &cursor, &key, &value)) {
-        alilb_certificate_name(cluster_id, key, NULL, prefix);
+        alilb_certificate_name(mark, key, NULL, prefix);
         r = ccm_strmap_set(to, prefix, ((const struct alilb_upload *)value)->known ? yes : NULL);
     }
     return r;
@@ -114,7 +114,7 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     if (left_over != NULL && ccm_removal_server_since(call->host) == 0) {
         return 0; /* who answers now is not known */
     }
-    alilb_certificate_name(call->cluster_id, NULL, NULL, prefix);
+    alilb_certificate_name(call->mark, NULL, NULL, prefix);
     r = alilb_certificates_names(uploads->certificates, call, prefix, left_over == NULL, &names,
                                  err);
     if (r < 0) {
@@ -124,7 +124,7 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     if (left_over != NULL) {
         unused_check_locked(uploads, call->host);
     }
-    r = prefixes_add_locked(uploads, call->cluster_id, prefixes);
+    r = prefixes_add_locked(uploads, call->mark, prefixes);
     for (size_t i = 0; r == 0 && i < names.len; i++) {
         const char *name = names.items[i];
 
@@ -138,13 +138,13 @@ static int unused_find(struct alilb_uploads *uploads, struct alilb_call *call,
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static bool name_is_of(const char *name, const char *cluster_id, const struct lbc_texts *secrets)
+static bool name_is_of(const char *name, const char *mark, const struct lbc_texts *secrets)
 {
     char prefix[ALILB_CERTIFICATE_NAME];
     bool is = false;
 
     for (size_t i = 0; !is && i < secrets->len; i++) {
-        alilb_certificate_name(cluster_id, secrets->items[i], NULL, prefix);
+        alilb_certificate_name(mark, secrets->items[i], NULL, prefix);
         is = ccm_text_starts(name, prefix);
     }
     return is;
@@ -178,7 +178,7 @@ static int unused_remove(struct alilb_uploads *uploads, struct alilb_call *call,
     }
     for (size_t i = 0; i < unused.len; i++) {
         if (!lbc_texts_has(&wanted, unused.items[i]) &&
-            !name_is_of(unused.items[i], call->cluster_id, &unsure) &&
+            !name_is_of(unused.items[i], call->mark, &unsure) &&
             alilb_certificates_remove(uploads->certificates, call, unused.items[i], &err) < 0) {
             host->log(host, CCM_LEVEL_WARN, call->object, "certificate %s stays for now: %s",
                       unused.items[i], err.message);

@@ -50,17 +50,36 @@ static void upload_set(struct alilb_upload *one, const char *name, const char *i
     ccm_text_copy(one->id, sizeof(one->id), id);
 }
 
+/* How certificates of the Secret begin that an earlier process has uploaded; earlier versions used
+ * the cluster's id for controllers of all names. As alilb_certificates_names(). */
+static int upload_find_prefix(struct alilb_uploads *uploads, struct alilb_call *call,
+                              const char *secret, bool known, struct lbc_texts *names,
+                              char ret[static ALILB_CERTIFICATE_NAME], struct ccm_error *err)
+{
+    int r = 0;
+
+    alilb_certificate_name(call->mark, secret, NULL, ret);
+    r = alilb_certificates_names(uploads->certificates, call, ret, known, names, err);
+    if (r == 0 && names->len == 0 && strcmp(call->mark, call->cluster_id) != 0) {
+        alilb_certificate_name(call->cluster_id, secret, NULL, ret);
+        r = alilb_certificates_names(uploads->certificates, call, ret, known, names, err);
+    }
+    return r;
+}
+
 /* After a restart: the certificate that an earlier process has uploaded of the Secret is in use. */
 static int upload_keep_earlier(struct alilb_uploads *uploads, struct alilb_call *call,
                                const char *secret, struct alilb_upload *one, struct ccm_error *err)
 {
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts names = { 0 };
     CCM_CLEANUP(ccm_freep) char *id = NULL;
     char prefix[ALILB_CERTIFICATE_NAME];
     char name[ALILB_CERTIFICATE_NAME];
-    int r = 0;
+    int r = upload_find_prefix(uploads, call, secret, false, &names, prefix, err);
 
-    alilb_certificate_name(call->cluster_id, secret, NULL, prefix);
-    r = alilb_certificates_find(uploads->certificates, call, prefix, true, &id, name, err);
+    if (r == 0) {
+        r = alilb_certificates_find(uploads->certificates, call, prefix, true, &id, name, err);
+    }
     if (r == 0 && id != NULL) {
         upload_set(one, name, id);
     }
@@ -76,9 +95,7 @@ static void upload_list(struct alilb_uploads *uploads, struct alilb_call *call, 
     struct ccm_error err = CCM_ERROR_INIT;
     char prefix[ALILB_CERTIFICATE_NAME];
 
-    alilb_certificate_name(call->cluster_id, secret, NULL, prefix);
-    if (alilb_certificates_names(uploads->certificates, call, prefix, !may_read, &names, &err) ==
-        0) {
+    if (upload_find_prefix(uploads, call, secret, !may_read, &names, prefix, &err) == 0) {
         upload_set(one, "", "");
         one->listed = names.len <= 1 && upload_keep_earlier(uploads, call, secret, one, &err) == 0;
     }
@@ -101,7 +118,7 @@ static int upload_make(struct alilb_uploads *uploads, struct alilb_call *call, c
     const int64_t now = call->host->now_ms(call->host);
     int r = 0;
 
-    alilb_certificate_name(call->cluster_id, secret, content, name);
+    alilb_certificate_name(call->mark, secret, content, name);
     if (call->host->dry_run(call->host)) {
         r = alilb_certificates_find(uploads->certificates, call, name, false, &id, NULL, err);
         ccm_text_printf(said, sizeof(said), "(upload of Secret) %s", secret);

@@ -48,6 +48,7 @@ struct gateway {
     struct gateway_past *past;
     const char *controller; /* controllerName of classes that are ours */
     char finalizer[64];     /* of Gateways: GATEWAY_FINALIZER, or one of that controllerName */
+    char *mark;             /* of certificates, for struct alilb_call; NULL = the usual one */
 };
 
 #endif

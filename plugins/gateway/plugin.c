@@ -32,6 +32,7 @@ static void plugin_destroy(void *arg)
     lbc_custom_front_fini(&self->front);
     alilb_uploads_free(self->uploads);
     gateway_past_free(self->past);
+    free(self->mark);
     free(self);
 }
 
@@ -55,7 +56,9 @@ static int plugin_create(const struct ccm_host *host, void **ret_self, struct cc
             ? ccm_error_nomem(err)
             : lbc_plugin_create(&self->front.relay.host, &self->ops, NULL, &lbc, err);
     self->lbc = lbc;
-    gateway_secrets_init(self);
+    if (r == 0 && gateway_secrets_init(self) < 0) {
+        r = ccm_error_nomem(err);
+    }
     if (r < 0) {
         plugin_destroy(self);
         return r;

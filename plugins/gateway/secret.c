@@ -7,6 +7,7 @@
 #include "lbc/model/object.h"
 #include "secret_ref.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static struct alilb_call call_for(const struct gateway *self, const struct ccm_r
     call.host = self->host; /* that of the engine knows Services alone */
     call.object = req->keys[0];
     call.waits = self->lbc->dry;
+    call.mark = self->mark == NULL ? call.mark : self->mark;
     return call;
 }
 
@@ -243,7 +245,12 @@ static void plan_with_uploads(const struct ccm_host *front, const char *object, 
     self->host->plan(self->host, object, ccm_buf_error(&text) < 0 ? steps : ccm_buf_str(&text));
 }
 
-void gateway_secrets_init(struct gateway *self)
+int gateway_secrets_init(struct gateway *self)
 {
     self->front.relay.host.plan = plan_with_uploads;
+    if (strcmp(self->controller, GATEWAY_CONTROLLER) == 0) {
+        return 0;
+    }
+    self->mark = ccm_text_format("%s\n%s", lbc_cluster_id(self->lbc), self->controller);
+    return self->mark == NULL ? -ENOMEM : 0;
 }

@@ -11,8 +11,8 @@
 
 #define GATEWAY_SECRETS_KEY "Secrets" /* of the queue */
 
-/* Have plans tell uploads, once the front is there. */
-void gateway_secrets_init(struct gateway *self);
+/* Have plans tell uploads, once front and engine are there. 0 or -ENOMEM. */
+CCM_NODISCARD int gateway_secrets_init(struct gateway *self);
 
 /* In a dry run: read the Secrets of a Gateway, and build the subject anew with them. Blocks. 0 or
  * -ENOMEM. */

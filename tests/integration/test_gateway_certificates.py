@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import hashlib
 import signal
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.support import proc
 from tests.support.certificates import INVALID, NOT_PERMITTED, ON, PROGRAMMED, RESOLVED, Certificates, ref, tls, tls_listener, writes
 from tests.support.gateway_api import listener
+from tests.support.world import CLUSTER_ID
 
 pytestmark = pytest.mark.time_scale(10)
 
@@ -328,6 +330,40 @@ def test_left_over(world, api):
     world.wait(lambda: set(api.uploaded()) == {"one", "foreign"}, "what is left over to go", timeout=40)
     world.settled()
     assert set(api.uploaded()) == {"one", "foreign"} and api.words() == {443: ["one"]}
+
+
+def certificate_of(world, mark, word):
+    """Upload one that no Secret stands for, under a mark of earlier or present versions."""
+    parts = [hashlib.sha256(text.encode()).hexdigest()[:size] for text, size in ((mark, 12), (f"default/{word}", 16), (word, 20))]
+    world.cloud.edit("call", product="cas", action="CreateSSLCertificateWithName", params={
+        "CertName": "ccm-" + "-".join(parts), "PrivateKey": "-----BEGIN RSA PRIVATE KEY-----",
+        "Certificate": f"-----BEGIN CERTIFICATE-----\nMIICERTIFICATE{word}\n-----END CERTIFICATE-----\n"})
+
+
+def test_two_controllers_of_one_cluster(world, api):
+    """Each deletes what is left over of its own; marks of earlier versions, without a name, are those of the usual controller."""
+    cleanup = f"{ON} orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 0;"
+    api.configure(cleanup)
+    team = world.write_config(name="team.conf", plugins='{ name = "gateway"; controller_name = "example.com/team"; workers = 4; '
+                                                        f'backend_health = false; unserved_wait_s = 3600; {cleanup} }}')
+    api.make_class("team", "example.com/team")
+    for name, word in (("cert", "one"), ("other", "two")):
+        api.make_secret(name, word)
+    api.make_gateway(tls_listener("tls", 443, ref("cert")))
+    api.make_gateway(tls_listener("tls", 8443, ref("other")), name="team", class_name="team")
+    certificate_of(world, CLUSTER_ID, "old")
+    certificate_of(world, f"{CLUSTER_ID}\nexample.com/team", "new")
+    processes = [world.start_ccmd(), world.start_ccmd(team)]
+    try:
+        world.wait(lambda: api.words() == {443: ["one"], 8443: ["two"]}, "the listeners")
+        world.wait(lambda: set(api.uploaded()) == {"one", "two"}, "what is left over of both to go", timeout=40)
+        for process in processes:
+            world.settled(process=process)
+        assert world.cloud.actions().count("DeleteSSLCertificate") == 2
+    finally:
+        for process in processes:
+            process.kill()
+        world.ccmd = None
 
 
 # --- kill -9 ---

@@ -199,6 +199,7 @@ void sim_begin(struct sim *sim)
         .host = sim->setup.host,
         .object = "default/web",
         .cluster_id = "c1",
+        .mark = "c1",
         .priority = LBC_PRIO_SPEC,
     };
     cloud_begin(sim);

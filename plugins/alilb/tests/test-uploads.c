@@ -21,6 +21,7 @@ struct world {
     uint64_t again_ms;
     char events[2000];  /* "object reason;" */
     const char *unsure; /* a Secret of an object whose load balancer may have anything of it */
+    const char *mark;   /* NULL = the cluster's id */
 };
 
 static const char *const options[] = { "upload_certificates", "true", NULL };
@@ -94,6 +95,7 @@ static int world_work(struct world *world)
         .req = &world->req,
         .object = "Secrets",
         .cluster_id = "c1",
+        .mark = world->mark == NULL ? "c1" : world->mark,
         .priority = LBC_PRIO_SPEC,
     };
     return alilb_uploads_work(world->uploads, &world->call, &owner, &world->again_ms, &world->err);
@@ -233,6 +235,37 @@ static void test_failures_and_the_list(void **state)
     }
 }
 
+/* A controller with a name of its own: certificates of earlier versions, with the cluster's id
+ * alone, are in use as long as there is none with its own mark, and are never deleted. */
+static void test_marks_of_earlier_versions(void **state)
+{
+    static const char *const marks[] = { "c1\nteam", "c1" };
+    struct world *world = *state;
+
+    world->mark = marks[0];
+    for (size_t first = 0; first < 2; first++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf items = { .max = 1000 };
+
+        for (size_t i = first; i < 2; i++) {
+            char name[ALILB_CERTIFICATE_NAME];
+
+            alilb_certificate_name(marks[i], "a/one", &(struct alilb_tls_secret){ 0 }, name);
+            ccm_buf_addf(&items, "%s{\"CertName\":\"%s\",\"CertIdentifier\":\"%zu\"}",
+                         i == first ? "" : ",", name, i);
+        }
+        answer_list(world, ccm_buf_str(&items));
+        alilb_uploads_free(world->uploads);
+        world->uploads = alilb_uploads_new();
+        assert_int_equal(world_want(world, "a/web", "a/one"), 1);
+        assert_int_equal(world_work(world), 0); /* the Secret is missing */
+        assert_string_equal(world_get(world, "a/one").id, first == 0 ? "0" : "1");
+    }
+    assert_int_equal(world_settle(world, "a/web", "", false), 0);
+    assert_int_equal(world_want(world, "a/web", ""), 1);
+    assert_int_equal(world_work(world), 0);
+    assert_int_equal(fake_host_action_count(world->setup.fake, "DeleteSSLCertificate"), 0);
+}
+
 /* However many of a namespace fail, and end the call by it, the others come next. */
 static void test_failures_take_turns(void **state)
 {
@@ -348,6 +381,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_namespaces_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures_and_the_list, world_begin, world_end),
+        cmocka_unit_test_setup_teardown(test_marks_of_earlier_versions, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_failures_take_turns, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_service_out_of_order, world_begin, world_end),
         cmocka_unit_test_setup_teardown(test_faults_and_wishes, world_begin, world_end),
