@@ -27,7 +27,7 @@ struct alilb_call {
     const struct ccm_host *host;
     const struct ccm_request *req;
     const char *object;     /* for log lines */
-    const char *cluster_id; /* what is ours carries it; */
+    const char *cluster_id; /* what is ours carries it */
     const char *mark; /* certificates of Secrets carry this: the cluster's id, which a controller
                          with a name of its own adds that name to */
     enum lbc_priority priority;
