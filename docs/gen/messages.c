@@ -143,8 +143,9 @@ const struct docs_message docs_messages[] = {
       "Nothing would keep others out.",
       "Set option source_ranges of plugin clb, or take the field out of the Service." },
     { "Not sync pods [{pods}] whose ip is that of a node",
-      "These endpoints have the address of a node, where more listens than this Service. Their "
-      "targetRef names no pod of the namespace that has hostNetwork and this address.",
+      "These endpoints have the address of a node, by its status or by its primary network "
+      "interface in the cloud, where more listens than this Service. Their targetRef names no pod "
+      "of the namespace that has hostNetwork and this address.",
       "Correct the EndpointSlice, or set the backend-type annotation to ecs." },
     { "Left out of the backends: node {node} ({provider id}): {call}: {code}: ...",
       "The cloud does not take this backend. All other backends are registered, and follow nodes "

@@ -110,25 +110,49 @@ static int eni_call_cloud(const struct ali_caller *by, enum ali_product product,
 
 /* An address that an interface carries: note it when we asked for it. */
 static void queries_match_address(const struct queries *queries, const char *address,
-                                  const char *id)
+                                  const struct ali_eni *eni)
 {
     struct ccm_ip ip;
 
-    if (address == NULL || ccm_text_empty(id) || ccm_ip_parse(address, &ip) < 0) {
+    if (address == NULL || eni->id[0] == '\0' || ccm_ip_parse(address, &ip) < 0) {
         return;
     }
 
     struct query *query = query_find(queries, &ip);
 
-    if (query != NULL && strlen(id) < sizeof(query->eni.id)) {
-        query->eni.state = ALI_ENI_FOUND;
+    if (query != NULL) {
+        query->eni = *eni;
         query->settled = true;
-        ccm_text_copy(query->eni.id, sizeof(query->eni.id), id);
     }
 }
 
-/* Interfaces of one page. -EBADMSG: it has not the form of a list, so it says nothing. */
-static int read_page(const cJSON *answer, const struct queries *queries)
+/* The interface of an item, "" as id where that is none or too long. 0 or -ENOMEM. */
+static int read_interface(const struct ali_caller *by, const cJSON *item, struct ali_eni *ret)
+{
+    const struct ccm_object *const *nodes = NULL;
+    const char *id = ccm_json_text(item, "NetworkInterfaceId");
+    const char *instance = ccm_json_text(item, "InstanceId");
+    size_t count = 0;
+
+    *ret = (struct ali_eni){ .state = ALI_ENI_FOUND };
+    if (strlen(id) < sizeof(ret->id)) {
+        ccm_text_copy(ret->id, sizeof(ret->id), id);
+    }
+    if (strcmp(ccm_json_text(item, "Type"), "Primary") != 0 || instance[0] == '\0') {
+        return 0;
+    }
+    if (by->host->list(by->host, CCM_KIND_NODE, "server", instance, &nodes, &count) < 0) {
+        return -ENOMEM;
+    }
+    by->host->release_list(by->host, nodes, count);
+    ret->state = count > 0 ? ALI_ENI_NODE : ALI_ENI_FOUND;
+    return 0;
+}
+
+/* Interfaces of one page. -EBADMSG: it has not the form of a list, so it says nothing; or -ENOMEM.
+ */
+static int read_page(const struct ali_caller *by, const cJSON *answer,
+                     const struct queries *queries)
 {
     const cJSON *list = ccm_json_path(answer, "NetworkInterfaceSets", "NetworkInterfaceSet", NULL);
 
@@ -136,16 +160,19 @@ static int read_page(const cJSON *answer, const struct queries *queries)
         return -EBADMSG;
     }
     for (const cJSON *item = ccm_json_elements(list); item != NULL; item = item->next) {
-        const char *id = ccm_json_str(item, "NetworkInterfaceId");
+        struct ali_eni eni;
 
-        queries_match_address(queries, ccm_json_str(item, "PrivateIpAddress"), id);
+        if (read_interface(by, item, &eni) < 0) {
+            return -ENOMEM;
+        }
+        queries_match_address(queries, ccm_json_str(item, "PrivateIpAddress"), &eni);
         for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "PrivateIpSets"), "PrivateIpSet");
              ip != NULL; ip = ip->next) {
-            queries_match_address(queries, ccm_json_str(ip, "PrivateIpAddress"), id);
+            queries_match_address(queries, ccm_json_str(ip, "PrivateIpAddress"), &eni);
         }
         for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "Ipv6Sets"), "Ipv6Set");
              ip != NULL; ip = ip->next) {
-            queries_match_address(queries, ccm_json_str(ip, "Ipv6Address"), id);
+            queries_match_address(queries, ccm_json_str(ip, "Ipv6Address"), &eni);
         }
     }
     return 0;
@@ -187,13 +214,16 @@ static int read_chunk(const struct ali_caller *by, const struct queries *queries
         }
         page_params(by, queries, first, count, token, &params);
 
-        const int r =
-            eni_call_cloud(by, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+        int r = eni_call_cloud(by, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
 
         if (r < 0) {
             return r;
         }
-        if (read_page(answer, queries) < 0) {
+        r = read_page(by, answer, queries);
+        if (r == -ENOMEM) {
+            return ccm_error_nomem(err);
+        }
+        if (r < 0) {
             (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
                                 "DescribeNetworkInterfaces: no list in the answer"); /* below */
             ccm_error_add_request_id(err, ccm_json_text(answer, "RequestId"));
@@ -322,7 +352,7 @@ static int64_t life_ms(const struct ali_caller *by, const struct query *query)
 {
     int64_t life = MISS_MS;
 
-    if (query->eni.state == ALI_ENI_FOUND) {
+    if (query->eni.state == ALI_ENI_FOUND || query->eni.state == ALI_ENI_NODE) {
         return FOUND_MS;
     }
     if (query->eni.state == ALI_ENI_FOREIGN) {

@@ -11,11 +11,12 @@ enum ali_eni_state {
     ALI_ENI_FOUND,
     ALI_ENI_MISSING, /* the address lies in the VPC, but no interface in use has it */
     ALI_ENI_FOREIGN, /* the address lies outside the VPC's CIDR blocks */
+    ALI_ENI_NODE, /* the primary interface of an instance that is a node, which pods never have */
 };
 
 struct ali_eni {
     enum ali_eni_state state;
-    char id[64]; /* "" unless ALI_ENI_FOUND */
+    char id[64]; /* "" unless an interface has it */
 };
 
 /* What is asked for; borrowed. */

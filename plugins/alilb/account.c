@@ -77,6 +77,7 @@ static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
         [ALI_ENI_FOUND] = LBC_INTERFACE_FOUND,
         [ALI_ENI_MISSING] = LBC_INTERFACE_MISSING,
         [ALI_ENI_FOREIGN] = LBC_INTERFACE_FOREIGN,
+        [ALI_ENI_NODE] = LBC_INTERFACE_NODE,
     };
     _Static_assert(sizeof(ret->id) == sizeof(eni->id), "an id is never cut");
 

@@ -278,6 +278,23 @@ def test_the_address_of_a_node_is_not_added(every, stranger):
     assert one.reads(mark) == []  # not before the slice changes
 
 
+def test_the_address_of_a_node_that_its_status_does_not_name(one):
+    """The cloud knows whose primary interface it is; that of a machine that is no node is as good as any, and no call is made for it."""
+    for number in (1, 3):
+        one.kube.create(objects.node(f"node-{number}", f"i-node-{number}"))
+    one.pods((OWN[1], 1, "own"), (NODE[1], 1, None), (NODE[2], 1, None), (NODE[3], 1, "pod-of-another"))
+    one.start()
+    assert one.servers() == [OWN[1], NODE[2]]
+    text, = one.warnings()
+    assert text.startswith(f"Not sync pods [{NODE[1]},{NODE[3]}] whose ip is that of a node (their endpoints name no pod of their namespace")
+    assert one.world.cloud.actions().count("DescribeNetworkInterfaces") == 1
+    mark = one.world.cloud.mark()
+    one.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "1"}}})
+    one.world.wait(lambda: one.events("AnnotationChanged"), "the edit")
+    one.world.settled()
+    assert one.world.cloud.actions(mark).count("DescribeNetworkInterfaces") == 0
+
+
 def test_a_service_without_other_backends_says_why(one):
     one.product.configure(one.world, "unserved_wait_s = 0;")
     one.nodes()

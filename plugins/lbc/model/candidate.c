@@ -49,9 +49,18 @@ static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candid
     return 0;
 }
 
+int lbc_candidates_add_ruled(struct lbc_candidates *to, const struct lbc_ruled *one)
+{
+    if (ccm_array_grow(&to->ruled, &to->ruled_cap, to->ruled_len + 1, sizeof(*to->ruled)) < 0) {
+        return -ENOMEM;
+    }
+    to->ruled[to->ruled_len++] = *one;
+    return 0;
+}
+
 /* One that is being stopped is removed, as others are. */
-static int candidates_add_ruled(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
-                                enum lbc_own_rule rule, struct ccm_error *err)
+static int candidates_add_endpoint(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
+                                   enum lbc_own_rule rule, struct ccm_error *err)
 {
     const struct lbc_ruled one = {
         .address = ref->endpoint->address,
@@ -60,14 +69,7 @@ static int candidates_add_ruled(struct lbc_candidates *to, const struct lbc_endp
         .rule = rule,
     };
 
-    if (ref->leaving) {
-        return 0;
-    }
-    if (ccm_array_grow(&to->ruled, &to->ruled_cap, to->ruled_len + 1, sizeof(*to->ruled)) < 0) {
-        return ccm_error_nomem(err);
-    }
-    to->ruled[to->ruled_len++] = one;
-    return 0;
+    return ref->leaving || lbc_candidates_add_ruled(to, &one) == 0 ? 0 : ccm_error_nomem(err);
 }
 
 /* The rule against it; negative: out of memory. */
@@ -99,8 +101,9 @@ static int add_pod(const struct lbc_candidate_input *in, const struct lbc_endpoi
     if (rule < 0) {
         return ccm_error_nomem(err);
     }
-    return rule == LBC_OWN_RULE_NONE ? candidates_add_one(to, &one, err)
-                                     : candidates_add_ruled(to, ref, (enum lbc_own_rule)rule, err);
+    return rule == LBC_OWN_RULE_NONE
+               ? candidates_add_one(to, &one, err)
+               : candidates_add_endpoint(to, ref, (enum lbc_own_rule)rule, err);
 }
 
 /* The IPv4 one; NULL when the node has none (yet). */
@@ -154,7 +157,7 @@ static int candidate_find_node(const struct lbc_candidate_input *in,
         return 0;
     }
     set->nameless = set->nameless == NULL ? ref->endpoint->address : set->nameless;
-    return candidates_add_ruled(set, ref, LBC_OWN_RULE_NODELESS, err);
+    return candidates_add_endpoint(set, ref, LBC_OWN_RULE_NODELESS, err);
 }
 
 /* Count the pod, by each of its addresses; the node comes in with its first one. One that leaves

@@ -104,6 +104,8 @@ CCM_NODISCARD int lbc_candidates_check_port(enum lbc_backend_mode mode,
 CCM_NODISCARD int lbc_candidates_build(const struct lbc_candidate_input *in,
                                        const struct ccm_service_port *port,
                                        struct lbc_candidates *ret, struct ccm_error *err);
+/* Add an address that a rule is against; texts stay borrowed. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_candidates_add_ruled(struct lbc_candidates *to, const struct lbc_ruled *one);
 void lbc_candidates_fini(struct lbc_candidates *candidates);
 
 /* Let the list have at least `need` sets; new ones are empty. 0 or -ENOMEM. */

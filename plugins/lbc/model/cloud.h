@@ -31,8 +31,9 @@ struct lbc_interface {
         LBC_INTERFACE_FOUND,
         LBC_INTERFACE_MISSING, /* the address lies in our network, but no interface has it */
         LBC_INTERFACE_FOREIGN, /* the address lies outside of it */
+        LBC_INTERFACE_NODE,    /* it is found, and is one that only a node itself has */
     } state;
-    char id[LBC_INTERFACE_ID]; /* "" unless it was found */
+    char id[LBC_INTERFACE_ID]; /* "" unless an interface has it */
 };
 
 /* Addresses of pods, each once. Borrowed. */

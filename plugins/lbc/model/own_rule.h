@@ -11,7 +11,8 @@
 enum lbc_own_rule {
     LBC_OWN_RULE_NONE,
     LBC_OWN_RULE_NODE_ADDRESS, /* an endpoint has the address of a node, where more listens than the
-                                  Service, and names no pod that has the network of its node */
+                                  Service, and names no pod that has the network of its node; or
+                                  the cloud says that it is a node's (resolve.h) */
     LBC_OWN_RULE_UNREAD,       /* the same, and the API server did not give the pod */
     LBC_OWN_RULE_UNASKED,      /* the same, and this pass has asked for enough pods */
     LBC_OWN_RULE_FURTHER,      /* an address of an endpoint that is not its first */

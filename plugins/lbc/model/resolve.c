@@ -1,12 +1,33 @@
 #include "lbc/model/resolve.h"
 
 #include "util/array.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+int lbc_address_is_of_node(const struct ccm_host *host, const char *address)
+{
+    const struct ccm_object *const *nodes = NULL;
+    char usual[CCM_IP_TEXT]; /* the spelling of the index */
+    struct ccm_ip ip;
+    size_t count = 0;
+    int r = 0;
+
+    if (ccm_ip_parse(address, &ip) < 0) {
+        return 0; /* what is no address is no node's */
+    }
+    ccm_ip_format(&ip, usual);
+    r = host->list(host, CCM_KIND_NODE, "server", usual, &nodes, &count);
+    if (r < 0) {
+        return r;
+    }
+    host->release_list(host, nodes, count);
+    return count > 0 ? 1 : 0;
+}
 
 struct lookup {
     struct ccm_strmap *index; /* address -> position + 1, as a pointer-sized number */
@@ -67,6 +88,20 @@ static int lookup_add_set(struct lookup *lookup, const struct lbc_candidates *se
     return r;
 }
 
+/* A pod with the network of its node has the node's address. */
+static int lookup_allow_hosted(const struct lookup *lookup, const struct ccm_host *host)
+{
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < lookup->len; i++) {
+        if (lookup->found[i].state == LBC_INTERFACE_NODE) {
+            r = lbc_address_is_of_node(host, lookup->addresses[i]);
+            lookup->found[i].state = r > 0 ? LBC_INTERFACE_FOUND : LBC_INTERFACE_NODE;
+        }
+    }
+    return r < 0 ? r : 0;
+}
+
 static const struct lbc_interface *lookup_find_interface(const struct lookup *lookup,
                                                          const char *address)
 {
@@ -94,10 +129,15 @@ static void list_add_address(struct ccm_buf *list, const char *address)
 }
 
 static int settle_pod(const struct lbc_interface *found, const struct lbc_candidate *one,
-                      struct lbc_resolved *ret)
+                      struct lbc_candidates *set, struct lbc_resolved *ret)
 {
+    const struct lbc_ruled ruled = { one->address, "", one->port, LBC_OWN_RULE_NODE_ADDRESS };
+
     if (found->state == LBC_INTERFACE_FOUND) {
         return resolved_put_backend(ret, one, LBC_BACKEND_INTERFACE, found->id);
+    }
+    if (found->state == LBC_INTERFACE_NODE) {
+        return one->leaving ? 0 : lbc_candidates_add_ruled(set, &ruled);
     }
     if (!one->leaving) { /* that one loses its interface as it should */
         list_add_address(found->state == LBC_INTERFACE_MISSING ? &ret->invalid : &ret->foreign,
@@ -106,7 +146,7 @@ static int settle_pod(const struct lbc_interface *found, const struct lbc_candid
     return 0;
 }
 
-static int resolved_settle_all(const struct lookup *lookup, const struct lbc_candidates *set,
+static int resolved_settle_all(const struct lookup *lookup, struct lbc_candidates *set,
                                struct lbc_resolved *ret)
 {
     size_t pods = 0;
@@ -125,7 +165,7 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
 
             pods += one->leaving ? 0 : 1;
             missing += !one->leaving && found->state == LBC_INTERFACE_MISSING ? 1 : 0;
-            r = settle_pod(found, one, ret);
+            r = settle_pod(found, one, set, ret);
         }
     }
     ret->doubtful = missing > pods / 2;
@@ -133,8 +173,8 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
 }
 
 int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
-                const struct lbc_candidates *sets, size_t count, bool anew,
-                struct lbc_resolved *ret, struct ccm_error *err)
+                struct lbc_candidates *sets, size_t count, bool anew, struct lbc_resolved *ret,
+                struct ccm_error *err)
 {
     CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
     int r = lookup.index == NULL ? -1 : 0;
@@ -154,6 +194,7 @@ int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller
         if (r < 0) {
             return r;
         }
+        r = lookup_allow_hosted(&lookup, by->host);
     }
     for (size_t s = 0; r == 0 && s < count; s++) {
         r = resolved_settle_all(&lookup, &sets[s], &ret[s]);

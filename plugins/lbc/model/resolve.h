@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 
+/* Whether the status of a node names the address, in whatever spelling. 1, 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_address_is_of_node(const struct ccm_host *host, const char *address);
+
 /* Result for one set of candidates. The caller finishes it. */
 struct lbc_resolved {
     struct lbc_backends backends;
@@ -31,9 +34,11 @@ struct lbc_resolved_list {
 void lbc_resolved_list_fini(struct lbc_resolved_list *list);
 
 /* ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
- * without pod candidates. anew: nothing that is remembered holds. 0 or negative. */
+ * without pod candidates. What only a node itself has moves into what is ruled out of the set,
+ * unless the status of a node names it: then the set has it because of a pod that was read
+ * (hosted.h). anew: nothing that is remembered holds. 0 or negative. */
 CCM_NODISCARD int lbc_resolve(const struct lbc_cloud_ops *cloud, const struct lbc_cloud_caller *by,
-                              const struct lbc_candidates *sets, size_t count, bool anew,
+                              struct lbc_candidates *sets, size_t count, bool anew,
                               struct lbc_resolved *ret, struct ccm_error *err);
 
 /* What the cloud refused may be an interface that is gone: look them up anew next time. */

@@ -27,7 +27,7 @@
 
 static int sync_resolve(struct lbc_pass *pass, struct lbc_resolved_list *ret, struct ccm_error *err)
 {
-    const struct lbc_candidates *sets = pass->model->sets;
+    struct lbc_candidates *sets = pass->model->sets;
     const size_t count = pass->model->want->group_count;
 
     ret->items = calloc(count == 0 ? 1 : count, sizeof(*ret->items));

@@ -1,6 +1,7 @@
 #include "lbc/service/hosted.h"
 
 #include "lbc/model/own_rule.h"
+#include "lbc/model/resolve.h"
 #include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -25,27 +26,6 @@ void lbc_hosted_fini(struct lbc_hosted *hosted)
     ccm_strmap_free(hosted->found);
     hosted->known = NULL;
     hosted->found = NULL;
-}
-
-/* 1, 0, or -ENOMEM. Whatever its spelling: the index has the usual one. */
-static int hosted_is_of_node(const struct ccm_host *host, const char *address)
-{
-    const struct ccm_object *const *nodes = NULL;
-    char usual[CCM_IP_TEXT];
-    struct ccm_ip ip;
-    size_t count = 0;
-    int r = 0;
-
-    if (ccm_ip_parse(address, &ip) < 0) {
-        return 0; /* what is no address is no node's */
-    }
-    ccm_ip_format(&ip, usual);
-    r = host->list(host, CCM_KIND_NODE, "server", usual, &nodes, &count);
-    if (r < 0) {
-        return r;
-    }
-    host->release_list(host, nodes, count);
-    return count > 0 ? 1 : 0;
 }
 
 /* --- memory --- */
@@ -151,7 +131,7 @@ int lbc_hosted_judge(void *self, const struct lbc_endpoint_ref *ref)
     const struct ccm_object *slice = &ref->slice->meta;
     const char *pod = ref->endpoint->pod_name;
     const uint64_t mark = ref->endpoint->flags & CCM_ENDPOINT_POD_MARK;
-    const int r = hosted_is_of_node(hosted->host, ref->endpoint->address);
+    const int r = lbc_address_is_of_node(hosted->host, ref->endpoint->address);
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     enum lbc_own_rule rule = LBC_OWN_RULE_NODE_ADDRESS;
 

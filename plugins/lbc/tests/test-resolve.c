@@ -42,8 +42,7 @@ static struct lbc_candidate instance(const char *id, uint32_t weight)
         struct lbc_candidate){ .address = "", .instance_id = id, .port = 30080, .weight = weight };
 }
 
-static void run(const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
-                int expect)
+static void run(struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret, int expect)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -62,8 +61,7 @@ static void test_resolve(void **state)
     struct lbc_candidate first[] = { pod("10.0.0.2"), pod("10.0.0.1"), pod("172.0.0.1"),
                                      pod("192.0.0.1"), instance("i-1", 7) };
     struct lbc_candidate second[] = { pod("10.0.0.1"), pod("172.0.0.1") };
-    const struct lbc_candidates sets[] = { { .items = first, .len = 5 },
-                                           { .items = second, .len = 2 } };
+    struct lbc_candidates sets[] = { { .items = first, .len = 5 }, { .items = second, .len = 2 } };
     struct lbc_resolved ret[2];
 
     (void)state;
@@ -126,7 +124,7 @@ static void test_doubtful(void **state)
 static void test_instances_ask_nobody(void **state)
 {
     struct lbc_candidate one = instance("i-1", 100);
-    const struct lbc_candidates set = { .items = &one, .len = 1 };
+    struct lbc_candidates set = { .items = &one, .len = 1 };
     struct lbc_resolved ret;
 
     (void)state;
@@ -139,7 +137,7 @@ static void test_instances_ask_nobody(void **state)
 static void test_failure(void **state)
 {
     struct lbc_candidate one = pod("10.0.0.1");
-    const struct lbc_candidates set = { .items = &one, .len = 1 };
+    struct lbc_candidates set = { .items = &one, .len = 1 };
     struct lbc_resolved ret;
 
     (void)state;
@@ -195,7 +193,7 @@ static void test_set(void **state)
 static void test_addresses(void **state)
 {
     struct lbc_candidate all[] = { pod("10.0.0.9"), pod("10.0.0.8"), pod("10.0.0.9") };
-    const struct lbc_candidates set = { .items = all, .len = 3, .by_address = true };
+    struct lbc_candidates set = { .items = all, .len = 3, .by_address = true };
     struct lbc_resolved ret;
 
     (void)state;
@@ -219,7 +217,7 @@ static void test_addresses(void **state)
 static void test_leaving_without_interface(void **state)
 {
     struct lbc_candidate one = pod("172.0.0.1");
-    const struct lbc_candidates set = { .items = &one, .len = 1 };
+    struct lbc_candidates set = { .items = &one, .len = 1 };
     struct lbc_resolved ret;
 
     (void)state;
