@@ -28,16 +28,6 @@ const struct ccm_option gateway_opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 
-const struct ccm_option gateway_opt_keep_ports = {
-    .struct_size = sizeof(struct ccm_option),
-    .type = CCM_OPTION_BOOL,
-    .flags = CCM_OPTION_LIVE,
-    .name = "keep_set_ports",
-    .fallback = "false",
-    .help = "A port stays with the ListenerSet that has it, also when an older ListenerSet asks "
-            "for it later. By default the oldest one gets it, as the Gateway API says.",
-};
-
 /* --- certificates of each listener --- */
 
 /* While not all are known, further ones stay as they are in the cloud. */

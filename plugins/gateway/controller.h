@@ -6,7 +6,6 @@
 
 extern const struct ccm_option gateway_opt_controller;
 extern const struct ccm_option gateway_opt_disable_public;
-extern const struct ccm_option gateway_opt_keep_ports;
 
 /* Fill in rules, product, model and ops. */
 void gateway_controller_init(struct gateway *self);

@@ -14,6 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct ccm_option gateway_opt_keep_ports = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "keep_set_ports",
+    .fallback = "false",
+    .help = "A port stays with the ListenerSet that has it, also when an older ListenerSet asks "
+            "for it later. By default the oldest one gets it, as the Gateway API says.",
+};
+
 #define TCP (1U << GATEWAY_TCP_ROUTE)
 #define UDP (1U << GATEWAY_UDP_ROUTE)
 #define TLS (1U << GATEWAY_TLS_ROUTE)

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+extern const struct ccm_option gateway_opt_keep_ports;
+
 /* What has listeners: a Gateway or a ListenerSet. Borrowed. */
 struct gateway_owner {
     const char *kind; /* a constant */
