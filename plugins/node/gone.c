@@ -330,6 +330,13 @@ static bool item_is_candidate(const struct node_item *item)
            item->object->deleted_ms == 0 && node_item_object(item)->ready == CCM_CONDITION_UNKNOWN;
 }
 
+/* A ready node that the answer lacked may only just have lost its own instance. */
+static bool item_awaits_proof(const struct node_item *item)
+{
+    return item->answer == NODE_UNPROVED && item->subject.kind == NODE_ECS && !item->failed &&
+           node_item_object(item)->ready == CCM_CONDITION_UNKNOWN && item_was_seen(item);
+}
+
 bool node_gone_is_likely(const struct node_item *item)
 {
     return item_is_candidate(item) && item_was_seen(item);
@@ -347,6 +354,8 @@ void node_gone(struct node_run *run)
         if (item_is_candidate(item)) {
             size = size == 0 ? count_nodes(run->control->host) : size;
             item_decide(run, item, size);
+        } else if (item_awaits_proof(item)) {
+            item->again_ms = (uint64_t)run->control->confirm_ms;
         } else if (item->answer == NODE_FOUND || item->answer == NODE_ABSENT) {
             node_gone_forget(run->control, item->object->name);
         }

@@ -4,7 +4,8 @@
  *
  * - its Ready condition is Unknown: nobody hears of it;
  * - two answers, gone_confirm_s apart or more, lack its instance, and have another instance each
- * that is there for certain since its node is ready: a wrong region, account or right shows none;
+ * that is there for certain since its node is ready: a wrong region, account or right shows none,
+ * and lack none of the ready nodes that are asked for besides (look.h);
  * - asked for with one such instance alone, it is lacking once more;
  * - the instance was seen in the cloud before (NODE_LABEL_SEEN): one of another account was not;
  * - no more than removal_share_percent of all nodes go within removal_window_s, restarts and other

@@ -15,12 +15,14 @@ struct batch {
     struct node_item **items; /* borrowed */
     size_t len;
     char witness[ALI_PROVIDER_PART]; /* asked for besides; "" = none */
+    struct ccm_strmap *others;       /* further ones that are there for certain; NULL = none */
     struct ccm_strmap *ids;          /* that are asked for */
     struct ccm_strmap *found;        /* instance -> its item of the answer to this call */
 };
 
 static void batch_fini(struct batch *batch)
 {
+    ccm_strmap_free(batch->others);
     ccm_strmap_free(batch->ids);
     ccm_strmap_free(batch->found);
 }
@@ -102,6 +104,53 @@ static int batch_choose_witness(struct batch *batch)
                : 0;
 }
 
+/* As many as the call takes; where there are more, each look takes others. 0 or -ENOMEM. */
+static int batch_add_others(struct batch *batch)
+{
+    static char seen[] = "";
+    const struct node_control *control = batch->run->control;
+    const struct ccm_host *host = control->host;
+    const size_t room = NODE_BATCH_MAX - batch->len - (batch->witness[0] == '\0' ? 0 : 1);
+    const struct ccm_object *const *nodes = NULL;
+    size_t count = 0;
+    int r = 0;
+
+    batch->others = ccm_strmap_new(NULL);
+    if (batch->others == NULL || host->list(host, CCM_KIND_NODE, NULL, NULL, &nodes, &count) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < count && ccm_strmap_len(batch->others) < room; i++) {
+        const size_t at = (i + (size_t)batch->run->started_ms) % count;
+        struct node_subject subject;
+
+        if (node_is_witness((const struct ccm_node *)nodes[at], batch->items[0]->subject.region,
+                            &subject)) {
+            r = ccm_strmap_set(batch->others, subject.instance,
+                               node_memory_facts(control->memory, nodes[at]->name) != 0 ? seen
+                                                                                        : NULL);
+        }
+    }
+    host->release_list(host, nodes, count);
+    return r;
+}
+
+/* A RAM policy that shows a part of the instances alone hides those of ready nodes as well. One
+ * that this process has not seen may only say of itself that it was: it takes two of these. */
+static bool batch_lacks_others(const struct batch *batch)
+{
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *seen = NULL;
+    int lacking = 0;
+
+    while (batch->others != NULL && ccm_strmap_next(batch->others, &cursor, &id, &seen) != 0) {
+        if (!ccm_strmap_has(batch->found, id)) {
+            lacking += seen != NULL ? 2 : 1;
+        }
+    }
+    return lacking > 1;
+}
+
 /* Whoever is ready and was seen before is there: an answer without it lacks others as well. */
 static bool batch_lacks_alive(const struct batch *batch)
 {
@@ -132,7 +181,7 @@ static bool batch_has_stranger(const struct batch *batch)
 /* An instance that is there for certain, and in the answer; NULL: the answer proves nothing. */
 static const char *batch_confirm(const struct batch *batch)
 {
-    if (batch_lacks_alive(batch) || batch_has_stranger(batch)) {
+    if (batch_lacks_alive(batch) || batch_lacks_others(batch) || batch_has_stranger(batch)) {
         return NULL;
     }
     for (size_t i = 0; i < batch->len; i++) {
@@ -151,14 +200,22 @@ static const char *batch_confirm(const struct batch *batch)
 
 static int batch_collect_ids(struct batch *batch)
 {
+    void *cursor = NULL;
+    const char *id = NULL;
     int r = 0;
 
+    ccm_strmap_free(batch->ids);
+    ccm_strmap_free(batch->found);
     batch->ids = ccm_strmap_new(NULL);
     batch->found = ccm_strmap_new(NULL);
     if (batch->ids == NULL || batch->found == NULL) {
         return -ENOMEM;
     }
     r = batch->witness[0] == '\0' ? 0 : ccm_strmap_set(batch->ids, batch->witness, NULL);
+    while (batch->others != NULL && r == 0 &&
+           ccm_strmap_next(batch->others, &cursor, &id, NULL) != 0) {
+        r = ccm_strmap_set(batch->ids, id, NULL);
+    }
     for (size_t i = 0; i < batch->len && r == 0; i++) {
         r = ccm_strmap_set(batch->ids, batch->items[i]->subject.instance, NULL);
     }
@@ -229,6 +286,11 @@ static int batch_ask(struct batch *batch)
 
     const bool about_ids = error_is_about_ids(&err);
 
+    if (about_ids && batch->others != NULL) { /* it may be about one of these */
+        ccm_strmap_free(batch->others);
+        batch->others = NULL;
+        return batch_ask(batch);
+    }
     if (about_ids && batch->len > 1 && run->halves < HALVES_MAX) {
         return batch_ask_halves(batch);
     }
@@ -257,7 +319,7 @@ static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
     if (batch->witness[0] != '\0' && batch->len > 1 && batch->len == most) {
         batch->len--; /* its place */
     }
-    return r;
+    return r == 0 && batch_has(batch, item_is_lost) ? batch_add_others(batch) : r;
 }
 
 static int compare_regions(const void *a, const void *b)

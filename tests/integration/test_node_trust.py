@@ -131,6 +131,41 @@ def test_an_answer_that_lacks_the_ready_proves_nothing(world, forger):
     world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=30)
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_policy_that_hides_a_part_deletes_nobody(world, forger, restart):
+    """Looks at the silent node do not ask for the rest of its batch, and its answer is that of a deleted instance. But ready nodes are
+    hidden, too; a process that has never seen these believes two of them."""
+    hidden = ("i-node-5", "i-node-6", "i-node-7") if restart else ("i-node-6", "i-node-7")
+    start(world, range(1, 8), forger=forger, period_s=86400)
+    forger.forge = lambda _, answer: keep(answer, lambda id: id not in hidden)
+    if restart:
+        world.stop_ccmd()
+        since = world.cloud.mark()
+        world.start_ccmd()
+        nodes.looked(world, 1, since)
+        world.settled()
+    since = world.cloud.mark()
+    lose(world, 7)
+    nodes.looked(world, 6, since)
+    assert names(world) == named(*range(1, 8)) and nodes.deletions(world) == []
+    nodes.release(world, "node-7")
+    forger.forge = None
+    world.wait(lambda: names(world) == named(*range(1, 7)), "the node gone", timeout=30)
+
+
+def test_an_id_that_the_cloud_does_not_take_holds_up_nobody(world):
+    """Of a ready node that says of itself that it was seen: the others are asked for without it."""
+    start(world, (1, 2, 3), period_s=86400)
+    world.cloud.fault("DescribeInstances", params={"InstanceIds": "*strange*"}, count=1000, code="InvalidParameter", http=400,
+                      message='The specified parameter "InstanceIds" is not valid.')
+    since = world.cloud.mark()
+    world.kube.create(nodes.seen("node-9", "strange"))
+    world.wait(lambda: nodes.looks(world, since), "a look at it")
+    nodes.release(world, "node-3")
+    lose(world, 3)
+    world.wait(lambda: names(world) == named(1, 2, 9), "the node gone", timeout=60)
+
+
 def test_a_stale_answer_deletes_nobody(world, forger):
     """A replica that has not heard of the newest instance answers now and then, never twice in a row."""
     start(world, (1, 2, 3), forger=forger, gone_confirm_s=1)
