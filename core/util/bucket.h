@@ -25,11 +25,15 @@ static inline int64_t ccm_bucket_wait_ms(const struct ccm_bucket *bucket,
     return wait_ms > 0 ? wait_ms : 0;
 }
 
-/* One was used, whether it was within the budget or not. */
+/* One was used, whether it was within the budget or not: at most an empty bucket is left. */
 static inline void ccm_bucket_take(struct ccm_bucket *bucket, const struct ccm_bucket_size *size,
                                    int64_t now_ms)
 {
-    bucket->full_ms = (bucket->full_ms > now_ms ? bucket->full_ms : now_ms) + size->interval_ms;
+    const int64_t empty_ms = now_ms + size->burst * size->interval_ms;
+    const int64_t full_ms =
+        (bucket->full_ms > now_ms ? bucket->full_ms : now_ms) + size->interval_ms;
+
+    bucket->full_ms = full_ms < empty_ms ? full_ms : empty_ms;
 }
 
 #endif
