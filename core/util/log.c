@@ -195,6 +195,7 @@ static bool budgets_admit(const char *object, int64_t now, struct held *ret)
 
     if (budget_is_spent(own, &of_object, now) ||
         (len > 0 && budget_is_spent(all, &of_namespace, now))) {
+        own->held_back += ret->alike;
         return false;
     }
     budget_take(own, &of_object, now, ret);

@@ -39,14 +39,6 @@ void lbc_look_again_later(struct lbc_pass *pass)
     }
 }
 
-static bool look_takes_late(struct lbc_look *look, int64_t now_ms)
-{
-    const bool due = look->late_ms != 0 && now_ms >= look->late_ms;
-
-    look->late_ms = due ? 0 : look->late_ms;
-    return due;
-}
-
 void lbc_look_begin(struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
@@ -60,7 +52,7 @@ void lbc_look_begin(struct lbc_pass *pass)
     if (edited) {
         lbc_creation_forgive(&entry->creation);
     }
-    pass->look.late = look_takes_late(look, host->now_ms(host));
+    pass->look.late = look->late_ms != 0 && host->now_ms(host) >= look->late_ms;
     look->wanted = pass->look.late || look->wanted || look->foreign || edited;
     look->hash = hash;
     pass->look.remembered = lbc_entry_has_lb(entry);
@@ -70,6 +62,7 @@ void lbc_look_begin(struct lbc_pass *pass)
         look_requeue(pass);
         return;
     }
+    look->late_ms = pass->look.late ? 0 : look->late_ms;
     if (look->wanted && pass->look.remembered) {
         look->last_ms = host->now_ms(host);
         pass->look.looked = true;
