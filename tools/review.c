@@ -59,7 +59,7 @@ static void findings_fini(struct findings *findings)
 }
 
 /* An error at a place that had none before: what was wrong stays editable. Of a Service that was
- * too large nobody knows what else was wrong. */
+ * too large it is not known what else was wrong. */
 static bool finding_is_worse(const struct finding *finding, const struct findings *before)
 {
     return finding->level == CCM_LEVEL_ERROR && !before->too_large &&

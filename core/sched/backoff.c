@@ -70,7 +70,7 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
     const uint64_t spread = delay / 2 < SPREAD_MAX_MS ? delay / 2 : SPREAD_MAX_MS;
     const uint64_t wait = backoff_pick_random(delay - spread, spread, random);
 
-    /* Those that were told the same time do not all come in that moment. */
+    /* Keys with the same hint do not all come in the same moment. */
     return (int64_t)(wait > hint ? wait : backoff_pick_random(hint, hint / 2, random));
 }
 

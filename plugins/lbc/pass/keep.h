@@ -2,7 +2,7 @@
  * A Service that works and whose annotation id cannot be used, or is gone: what serves it goes on.
  * The pass works on the load balancer that its label names (without label: annotation id), once
  * that is proven by its marks: the owner's tag, or on one of a person something of the Service. The
- * label alone proves nothing, since whoever edits the Service can write it. Only backends of
+ * label alone proves nothing, since any editor of the Service can write it. Only backends of
  * present groups are kept in step (backends_only of struct lbc_model): the other annotations may be
  * meant for the load balancer that is asked for. The pass fails at its end with what is wrong. When
  * the labelled one does not exist any more, the one that annotation id names is adopted. Holder of

@@ -42,7 +42,8 @@ static struct lbc_candidate instance(const char *id, uint32_t weight)
         struct lbc_candidate){ .address = "", .instance_id = id, .port = 30080, .weight = weight };
 }
 
-static void run(struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret, int expect)
+static void sets_expect_result(struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
+                               int expect)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -67,7 +68,7 @@ static void test_resolve(void **state)
     (void)state;
     memset(ret, 0, sizeof(ret));
     result = 0;
-    run(sets, 2, ret, 0);
+    sets_expect_result(sets, 2, ret, 0);
     assert_int_equal(calls, 1);
     assert_int_equal(asked, 4);
     assert_int_equal(ret[0].backends.len, 3);
@@ -115,7 +116,7 @@ static void test_doubtful(void **state)
             set.len++;
         }
         items[set.len - 1].leaving = rows[i].leaving;
-        run(&set, 1, &ret, 0);
+        sets_expect_result(&set, 1, &ret, 0);
         assert_int_equal(ret.doubtful, rows[i].doubtful);
         lbc_resolved_fini(&ret);
     }
@@ -129,7 +130,7 @@ static void test_instances_ask_nobody(void **state)
 
     (void)state;
     memset(&ret, 0, sizeof(ret));
-    run(&set, 1, &ret, 0);
+    sets_expect_result(&set, 1, &ret, 0);
     assert_int_equal(calls, 0);
     lbc_resolved_fini(&ret);
 }
@@ -143,7 +144,7 @@ static void test_failure(void **state)
     (void)state;
     memset(&ret, 0, sizeof(ret));
     result = -EIO;
-    run(&set, 1, &ret, -EIO);
+    sets_expect_result(&set, 1, &ret, -EIO);
     assert_int_equal(ret.backends.len, 0);
     lbc_resolved_fini(&ret);
 }
@@ -199,7 +200,7 @@ static void test_addresses(void **state)
     (void)state;
     memset(&ret, 0, sizeof(ret));
     all[1].leaving = true;
-    run(&set, 1, &ret, 0);
+    sets_expect_result(&set, 1, &ret, 0);
     assert_int_equal(calls, 0);
     assert_int_equal(ret.backends.len, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -224,7 +225,7 @@ static void test_leaving_without_interface(void **state)
     memset(&ret, 0, sizeof(ret));
     one.leaving = true;
     result = 0;
-    run(&set, 1, &ret, 0);
+    sets_expect_result(&set, 1, &ret, 0);
     assert_int_equal(ret.backends.len, 0);
     assert_string_equal(ccm_buf_str(&ret.invalid), "");
     lbc_resolved_fini(&ret);
