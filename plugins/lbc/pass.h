@@ -183,6 +183,8 @@ void lbc_progress_begin(struct lbc_pass *pass);
 void lbc_progress_wait(struct lbc_pass *pass, const struct ccm_error *err);
 /* After it, for the status page: why NULL = nothing of it waits for a turn. */
 void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *err);
+/* No pass of the Service runs for ms. */
+void lbc_progress_rest(const struct lbc_instance *lbc, const char *key, uint64_t ms);
 /* Nothing is left of the Service. */
 void lbc_progress_forget(const struct lbc_instance *lbc, const char *key);
 /* After it: it has ended, well or not. */

@@ -293,6 +293,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     const int64_t rest_ms = job_rest_ms(job);
 
     if (rest_ms > 0) {
+        lbc_progress_rest(job->lbc, meta->key, (uint64_t)rest_ms);
         lbc_mirrors_release(mirrors, job->entry);
         ret->requeue_after_ms = (uint64_t)rest_ms;
         result_set_waits(ret);

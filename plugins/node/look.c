@@ -9,6 +9,9 @@
 /* Calls of one run that look for ids which the cloud does not take; of a hundred one takes 14. */
 #define HALVES_MAX 60
 
+/* Items of a call that has silent ones: the rest is room for nodes that are there for certain. */
+#define LOST_MAX 80
+
 /* One call: items of one region. */
 struct batch {
     struct node_run *run;
@@ -306,19 +309,18 @@ static int batch_ask(struct batch *batch)
 static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
 {
     const char *region = items[0]->subject.region;
-    const size_t most = NODE_BATCH_MAX;
 
     batch->items = items;
-    while (batch->len < len && batch->len < most &&
+    while (batch->len < len && batch->len < NODE_BATCH_MAX &&
            strcmp(items[batch->len]->subject.region, region) == 0) {
         batch->len++;
+    }
+    if (batch->len > LOST_MAX && batch_has(batch, item_is_lost)) {
+        batch->len = LOST_MAX;
     }
 
     const int r = batch_choose_witness(batch);
 
-    if (batch->witness[0] != '\0' && batch->len > 1 && batch->len == most) {
-        batch->len--; /* its place */
-    }
     return r == 0 && batch_has(batch, item_is_lost) ? batch_add_others(batch) : r;
 }
 

@@ -240,7 +240,8 @@ def heard(world):
 
 def test_restored_from_a_backup(build, tmp_path):
     """The versions of the server are lower than before. A watch from a version that it has not reached would be silent and
-    no error; ccmd notices after the broken connection and lists again, once."""
+    no error; ccmd notices after the broken connection and lists again: once, or
+    once more when all caches have found the new server."""
     with World(build, tmp_path, kube_args=["--bookmark-ms", "200"]) as world:
         begin(world)
         world.kube.create(objects.service("web", PORTS))
@@ -255,7 +256,8 @@ def test_restored_from_a_backup(build, tmp_path):
         served(world, "other")
         world.wait(lambda: all(listed(world)[r] > before[r] for r in RESOURCES), "a list of each kind")
         world.settled()
-        assert {r: listed(world)[r] - before[r] for r in RESOURCES} == dict.fromkeys(RESOURCES, 1)
+        # A cache whose list began before another cache found the new server cannot know which of the two answered it.
+        assert {listed(world)[r] - before[r] for r in RESOURCES} <= {1, 2}
         for resource in RESOURCES:
             said = re.findall(rf"warn +reflector: {resource}: listing again: (.*)", world.log())
             assert len(said) == 1 and re.fullmatch(

@@ -131,6 +131,31 @@ def test_an_answer_that_lacks_the_ready_proves_nothing(world, forger):
     world.wait(lambda: names(world) == named(1, 2), "the node gone", timeout=30)
 
 
+def test_a_policy_that_hides_a_part_beside_a_wrong_id(world, forger):
+    """Of two silent nodes one has an id that the cloud does not take: they are asked for apart, and the
+    last question about the other one has ready nodes besides."""
+    start(world, range(1, 8), forger=forger, period_s=86400)
+    world.kube.create(nodes.seen("node-9", "strange"))
+    world.cloud.fault("DescribeInstances", params={"InstanceIds": "*strange*"}, count=1000, code="InvalidParameter", http=400,
+                      message='The specified parameter "InstanceIds" is not valid.')
+    forger.forge = lambda _, answer: keep(answer, lambda id: id not in ("i-node-6", "i-node-7"))
+    since = world.cloud.mark()
+    lose(world, 7, 9)
+    world.wait(lambda: len([call for call in asked(world, since, "node-7") if call["http"] == 200]) > 5, "looks at it", timeout=60)
+    assert "node-7" in names(world) and nodes.deletions(world) == []
+
+
+def test_a_policy_that_hides_a_part_of_many_silent_nodes(world, forger):
+    """More of them than a call takes: there is room for ready nodes all the same."""
+    silent = range(10, 120)
+    start(world, (*range(1, 8), *silent), forger=forger, period_s=86400)
+    forger.forge = lambda _, answer: keep(answer, lambda id: id in ("i-node-1", "i-node-2", "i-node-3"))
+    since = world.cloud.mark()
+    lose(world, *silent)
+    nodes.looked(world, 10, since)
+    assert len(names(world)) == 117 and nodes.deletions(world) == []
+
+
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_policy_that_hides_a_part_deletes_nobody(world, forger, restart):
     """Looks at the silent node do not ask for the rest of its batch, and its answer is that of a deleted instance. But ready nodes are

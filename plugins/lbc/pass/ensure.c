@@ -20,6 +20,8 @@ static int ensure_check_size(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->service->meta.too_large == NULL) {
         return 0;
     }
+    pass->entry->look.asked = false; /* nothing is looked at */
+
     const int r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
                                 "the %s is too large (%s): its load balancer stays as it is",
                                 lbc_product_served(pass->lbc->ops->product)->noun,

@@ -57,6 +57,11 @@ static void progress_note(const struct lbc_instance *lbc, const char *key, uint6
     }
 }
 
+void lbc_progress_rest(const struct lbc_instance *lbc, const char *key, uint64_t ms)
+{
+    progress_note(lbc, key, ms, "it changes all the time: at most one pass in 3 s");
+}
+
 void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep)
