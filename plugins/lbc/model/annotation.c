@@ -34,9 +34,15 @@ static const char *anno_get_prefixed(const struct ccm_object *object, const char
                                      const char *suffix)
 {
     char key[256];
-    const int len = prefix == NULL ? -1 : snprintf(key, sizeof(key), "%s%s", prefix, suffix);
+    const size_t len = prefix == NULL ? 0 : strlen(prefix);
+    const size_t size = strlen(suffix) + 1;
 
-    return len < 0 || (size_t)len >= sizeof(key) ? NULL : ccm_object_annotation(object, key);
+    if (len == 0 || len + size > sizeof(key)) {
+        return NULL;
+    }
+    memcpy(key, prefix, len); /* a pass does this for each annotation there is */
+    memcpy(key + len, suffix, size);
+    return ccm_object_annotation(object, key);
 }
 
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
