@@ -310,7 +310,7 @@ static void come_within(struct lbc_freeze *freeze, int64_t ms)
 /* By the verdict too: another quota is tried out at once by those that wait because of one. */
 static void freeze_wait(struct lbc_pass *pass, uint64_t ms)
 {
-    pass->requeue_ms = pass->requeue_ms == 0 || ms < pass->requeue_ms ? ms : pass->requeue_ms;
+    pass->again.ms = pass->again.ms == 0 || ms < pass->again.ms ? ms : pass->again.ms;
 }
 
 /* A question that fails is no answer: everything stays. */

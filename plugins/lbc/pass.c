@@ -239,8 +239,8 @@ void lbc_pass_await_created(struct lbc_pass *pass, uint64_t wait_ms)
 {
     pass->entry->valid = false; /* that there is none was not proven */
     pass->unfinished = true;
-    pass->requeue_ms = wait_ms;
-    pass->waits_for = "a load balancer that was created may be missing from the lists of the cloud "
+    pass->again.ms = wait_ms;
+    pass->again.why = "a load balancer that was created may be missing from the lists of the cloud "
                       "for a while: it is looked for again";
 }
 
@@ -415,6 +415,6 @@ void lbc_pass_emit_standing(const struct lbc_pass *pass, const char *topic, cons
 void lbc_pass_format_serves(const struct lbc_pass *pass, char ret[static LBC_PASS_SERVES_TEXT])
 {
     ccm_text_printf(ret, LBC_PASS_SERVES_TEXT, "Load balancer [%s] %s%s", lbc_pass_lb_id(pass),
-                    pass->left_names.len == 0 ? "is as wanted" : "serves without ",
-                    ccm_buf_str(&pass->left_names));
+                    pass->left_out.names.len == 0 ? "is as wanted" : "serves without ",
+                    ccm_buf_str(&pass->left_out.names));
 }

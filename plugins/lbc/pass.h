@@ -37,6 +37,12 @@ enum lbc_silence {
     LBC_SILENCE_MUTE,       /* failure: the status, where it would be, could not be written */
 };
 
+/* The next pass. */
+struct lbc_again_now {
+    uint64_t ms;     /* until then; 0 = none is needed */
+    const char *why; /* of an unfinished pass, a constant; NULL = for the cloud's work on it */
+};
+
 struct lbc_pass {
     struct lbc_instance *lbc;
     const struct ccm_request *req;
@@ -62,13 +68,11 @@ struct lbc_pass {
     struct lbc_empty_ports empty;
     struct ccm_buf invalid;       /* addresses of pods that could not be attached, "a,b" */
     struct lbc_left_out left_out; /* backends that the cloud does not take */
-    struct ccm_buf left_names;    /* who they are, for people; "" = there are none */
     size_t writes;                /* to the cloud */
     bool fresh;                   /* the load balancer was read in this pass */
-    uint64_t requeue_ms;          /* 0 = no need to come again */
-    const char *waits_for; /* unfinished: what for, a constant; NULL = for the cloud's work on it */
+    struct lbc_again_now again;
     bool unfinished; /* the cloud still works on it: no failure, not complete, nothing is published;
-                        come again after requeue_ms */
+                        come again after again.ms */
     enum lbc_silence silence; /* publish.c: why the condition says nothing of how it went */
     bool hashed; /* the hash label was written, or all was taken away: the Service is done, for the
                     first time or again */

@@ -71,7 +71,7 @@ static int pass_end_wait(struct lbc_pass *pass, int r, struct ccm_error *err)
     }
     lbc_progress_wait(pass, err);
     pass->unfinished = true;
-    pass->requeue_ms = pass->problems.wait_ms;
+    pass->again.ms = pass->problems.wait_ms;
     lbc_progress_publish(pass, err);
     ccm_error_clear(err);
     return 0;
@@ -110,7 +110,7 @@ static void job_set_result(const struct job *job, const struct lbc_pass *pass, i
     const bool waits = job->put_off || (r < 0 && pass->problems.waits > 0);
     const uint64_t unsaid_ms = lbc_failure_take_unsaid_ms(&job->entry->failure);
 
-    ret->requeue_after_ms = r == 0 ? pass->requeue_ms : 0;
+    ret->requeue_after_ms = r == 0 ? pass->again.ms : 0;
     if (ret->struct_size > offsetof(struct ccm_result, flags)) {
         ret->flags = 0;
     }
@@ -179,7 +179,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .refused = LBC_REFUSALS_INIT,
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
-        .left_names = { .max = LBC_PASS_SERVES_TEXT / 2 },
+        .left_out = { .names = { .max = LBC_PASS_SERVES_TEXT / 2 } },
         .empty = LBC_EMPTY_PORTS_INIT,
         .audit = audit,
         .releases = job->leaves || lbc_pass_is_unwanted(job->lbc, job->service),
@@ -224,7 +224,6 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     ccm_buf_fini(&pass.invalid);
     lbc_empty_ports_fini(&pass.empty);
     lbc_left_out_fini(&pass.left_out);
-    ccm_buf_fini(&pass.left_names);
     job->looked = lbc_look_is_taken(&pass.look);
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;

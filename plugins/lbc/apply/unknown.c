@@ -152,6 +152,7 @@ void lbc_left_out_fini(struct lbc_left_out *left_out)
     for (size_t i = 0; i < left_out->len; i++) {
         lbc_backends_fini(&left_out->parts[i].backends);
     }
+    ccm_buf_fini(&left_out->names);
     left_out->len = 0;
     left_out->again_ms = 0;
 }

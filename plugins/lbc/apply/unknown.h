@@ -9,6 +9,7 @@
 #include "ccm/host.h"
 #include "lbc/model/backend.h"
 #include "util/attr.h"
+#include "util/buf.h"
 
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ void lbc_unknown_forget(struct lbc_unknown *unknown);
 
 /* What a pass does without, by the code of the refusal. Zeroed: nothing. */
 struct lbc_left_out {
+    struct ccm_buf names; /* of all, for people; "" = there are none. The caller's to fill */
     struct lbc_left_out_part {
         struct lbc_backends backends; /* of port 0, each server once */
         struct ccm_error why;         /* the last one */

@@ -369,7 +369,7 @@ int lbc_pass_emit_left_out(struct lbc_pass *pass)
     const struct lbc_left_out *left_out = &pass->left_out;
     char retry[CCM_RETRY_TEXT] = "";
 
-    lbc_left_out_format(left_out, pass->model, NULL, &pass->left_names);
+    lbc_left_out_format(left_out, pass->model, NULL, &pass->left_out.names);
     for (size_t i = 0; i < left_out->len; i++) {
         advice_record_pods(pass, &left_out->parts[i].backends);
         ccm_buf_addf(&cause, "%s ", left_out->parts[i].why.code);
@@ -379,7 +379,7 @@ int lbc_pass_emit_left_out(struct lbc_pass *pass)
                          left_out->again_ms, left_out->again_ms, retry);
     }
     if (left_out->len > 0) {
-        ccm_buf_adds(&cause, ccm_buf_str(&pass->left_names));
+        ccm_buf_adds(&cause, ccm_buf_str(&pass->left_out.names));
         lbc_left_out_format(left_out, pass->model, &pass->lbc->cloud, &what);
         ccm_buf_addf(&text, "Left out of the backends: %s.%s%s", ccm_buf_str(&what),
                      retry[0] == '\0' ? "" : " ", retry);

@@ -184,7 +184,7 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
     }
     if (apply->again_ms > 0 && pass->problems.count == 0) {
         pass->unfinished = true;
-        pass->requeue_ms = apply->again_ms;
+        pass->again.ms = apply->again_ms;
     }
 }
 
@@ -212,7 +212,7 @@ int lbc_pass_check_ready(struct lbc_pass *pass, struct ccm_error *err)
                              lbc_pass_lb_id(pass), LBC_LB_MAKING_MS / 60000);
     }
     pass->unfinished = true;
-    pass->requeue_ms = again_ms;
+    pass->again.ms = again_ms;
     return 0;
 }
 
@@ -307,7 +307,7 @@ static void change_wait_for_groups(struct lbc_pass *pass, const struct lbc_texts
         }
     }
     if (groups->len > 0) {
-        pass->requeue_ms = REMOVING_MS;
+        pass->again.ms = REMOVING_MS;
         pass->unfinished = !failed;
     }
 }
@@ -403,7 +403,7 @@ static bool change_waits_for_caches(struct lbc_pass *pass, struct ccm_error *err
     lbc_entry_forget_tags(entry); /* they were read from an older label */
     ccm_error_clear(err);
     pass->unfinished = true;
-    pass->requeue_ms = UNFINISHED_MS;
+    pass->again.ms = UNFINISHED_MS;
     return true;
 }
 
@@ -616,7 +616,7 @@ void lbc_change_await(struct lbc_pass *pass)
     entry->change.changing = groups || listeners ? turn + 1 : 0;
     entry->valid = entry->valid && !listeners;
     if ((groups || listeners) && !pass->unfinished) {
-        pass->requeue_ms = (uint64_t)CHANGING_MS << turn;
+        pass->again.ms = (uint64_t)CHANGING_MS << turn;
     }
 }
 

@@ -58,7 +58,7 @@ static int keep_move(struct lbc_pass *pass, const char *id, struct ccm_error *er
                    "annotation id names, and gets its address",
                    lbc_pass_lb_id(pass), lbc_product_served(pass->lbc->ops->product)->noun, id);
     pass->unfinished = true;
-    pass->requeue_ms = LBC_PASS_AGAIN_MS;
+    pass->again.ms = LBC_PASS_AGAIN_MS;
     return lbc_life_publish(&pass->life, pass->req, pass->service, &nothing, &written, err);
 }
 

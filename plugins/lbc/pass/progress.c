@@ -67,12 +67,12 @@ void lbc_progress_publish(const struct lbc_pass *pass, const struct ccm_error *e
     CCM_CLEANUP(ccm_freep)
     char *text = err == NULL ? NULL : strndup(err->message, ccm_error_cause_len(err));
 
-    if (pass->lbc->dry || !pass->unfinished || pass->requeue_ms == 0) {
+    if (pass->lbc->dry || !pass->unfinished || pass->again.ms == 0) {
         progress_note(pass->lbc, pass->service->meta.key, 0, "");
     } else {
-        progress_note(pass->lbc, pass->service->meta.key, pass->requeue_ms,
+        progress_note(pass->lbc, pass->service->meta.key, pass->again.ms,
                       text != NULL              ? text
-                      : pass->waits_for != NULL ? pass->waits_for
+                      : pass->again.why != NULL ? pass->again.why
                                                 : "the cloud still works on it");
     }
 }

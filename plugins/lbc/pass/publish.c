@@ -32,7 +32,7 @@ static int publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->readiness.waiting) {
         const uint64_t ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
 
-        pass->requeue_ms = pass->requeue_ms > 0 && pass->requeue_ms < ms ? pass->requeue_ms : ms;
+        pass->again.ms = pass->again.ms > 0 && pass->again.ms < ms ? pass->again.ms : ms;
     }
     return 0;
 }
@@ -192,8 +192,8 @@ static void publish_left_out(struct lbc_pass *pass)
     const uint64_t ms = pass->left_out.again_ms;
     const uint64_t again_ms = ms < LEFT_OUT_MS ? LEFT_OUT_MS : ms;
 
-    if (ms > 0 && (pass->requeue_ms == 0 || again_ms < pass->requeue_ms)) {
-        pass->requeue_ms = again_ms;
+    if (ms > 0 && (pass->again.ms == 0 || again_ms < pass->again.ms)) {
+        pass->again.ms = again_ms;
     }
 }
 

@@ -424,7 +424,7 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     if (r == 0 && pass->release.several && !pass->lbc->dry) {
         lbc_entry_drop(pass->entry);
         pass->unfinished = true; /* the next one */
-        pass->requeue_ms = NEXT_MS;
+        pass->again.ms = NEXT_MS;
     }
     if (r == 0 && !pass->unfinished && !pass->entry->release.left_alone &&
         ops->change->release_rest != NULL) {
@@ -620,7 +620,7 @@ static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
         release_forget_own(entry);
         lbc_entry_drop(entry);
         pass->unfinished = true;
-        pass->requeue_ms = NEXT_MS;
+        pass->again.ms = NEXT_MS;
     }
     entry->release.left_alone = false;
     return r;
@@ -646,6 +646,6 @@ int lbc_pass_leave(struct lbc_pass *pass, struct ccm_error *err)
         return clean_fail_status(pass, r, err);
     }
     pass->unfinished = true; /* with the one that it wants */
-    pass->requeue_ms = LBC_PASS_AGAIN_MS;
+    pass->again.ms = LBC_PASS_AGAIN_MS;
     return 0;
 }

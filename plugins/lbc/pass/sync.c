@@ -664,7 +664,7 @@ static void sync_confirm_lb(struct lbc_pass *pass)
         lbc_pass_is_gone(pass, id)) {
         lbc_entry_drop(pass->entry);
         pass->unfinished = true;
-        pass->requeue_ms = 1;
+        pass->again.ms = 1;
     }
 }
 
