@@ -12,12 +12,19 @@ import sys
 TWINS = {"libccm_alicloud_static.a", "libccm-util.a", "libccm-lbc.a", "libccm-fake-host.a"}
 
 
-def names_of(file):
-    """The external names that FILE, an object or an archive, defines and uses."""
-    table = subprocess.run(["nm", "-g", "--format=posix", file], capture_output=True, text=True, check=True).stdout
-    rows = [line.split() for line in table.splitlines()]
-    rows = [(row[0], row[1]) for row in rows if len(row) >= 2]
-    return {name for name, kind in rows if kind in "TDBRC"}, {name for name, kind in rows if kind == "U"}
+def names_of(*files):
+    """The external names that each of FILES, objects or archives, defines and uses. One nm for all: a process each costs more."""
+    table = subprocess.run(["nm", "-A", "-g", "--format=posix", "--", *files], capture_output=True, text=True, check=True).stdout
+    found = {str(file): (set(), set()) for file in files}
+    for line in table.splitlines():
+        place, _, rest = line.partition(": ")  # FILE or ARCHIVE[OBJECT]
+        row = rest.split()
+        defined, used = found[place if place in found else place.rpartition("[")[0]]
+        if len(row) >= 2 and row[1] in "TDBRC":
+            defined.add(row[0])
+        elif len(row) >= 2 and row[1] == "U":
+            used.add(row[0])
+    return list(found.values())
 
 
 def archives_of(build):
@@ -28,17 +35,18 @@ def archives_of(build):
 def doubles(build):
     """Names that two archives define."""
     homes = collections.defaultdict(list)
-    for archive in archives_of(build):
-        if archive.name not in TWINS:
-            for name in names_of(archive)[0]:
-                homes[name].append(archive.name)
+    archives = [archive for archive in archives_of(build) if archive.name not in TWINS]
+    for archive, (defined, _) in zip(archives, names_of(*archives) if archives else []):
+        for name in defined:
+            homes[name].append(archive.name)
     return [f"{name}: defined in {' and '.join(where)}" for name, where in sorted(homes.items()) if len(where) > 1]
 
 
 def calls_of(library, sources):
     """File -> the files of the same library whose names it uses. An object whose source is gone does not count."""
-    objects = {str(item.relative_to(library).with_suffix("")): item for item in library.rglob("*.o")}
-    tables = {path: names_of(item) for path, item in sorted(objects.items()) if (sources / path).exists()}
+    objects = {str(item.relative_to(library).with_suffix("")): item for item in sorted(library.rglob("*.o"))}
+    objects = {path: item for path, item in objects.items() if (sources / path).exists()}
+    tables = dict(zip(objects, names_of(*objects.values()) if objects else []))
     home = {name: path for path, (defined, _) in tables.items() for name in defined}
     return {path: {home[name] for name in used if name in home} - {path} for path, (_, used) in tables.items()}
 

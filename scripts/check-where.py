@@ -22,7 +22,8 @@ def readme_findings(root):
         for number, line in enumerate(readme.read_text(encoding="utf-8").splitlines(), 1):
             column = line.split("|")[1] if line.startswith("| ") else ""
             for name in re.findall(r"`([\w./*-]+\.[ch])`", line):
-                there = {file for file in sources if fnmatch.fnmatch(str(file), str(readme.parent / name))}
+                path = readme.parent / name
+                there = {file for file in sources if fnmatch.fnmatch(str(file), str(path))} if "*" in name else sources & {path}
                 named |= there
                 if not there and f"`{name}`" in column:
                     yield f"{readme.relative_to(root)}:{number}: {name} is not there: take it out"
