@@ -40,9 +40,13 @@ LENIENT = {
 NEEDLESS = {("ecs", "TagResources", "Tag.N.Value")}
 
 
+def started(folder):
+    return Sim(folder, *(word for name in LIMITS for word in ("--limit", f"{name}=100000")))
+
+
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory):
-    sim = Sim(tmp_path_factory.mktemp("sim"), *(word for name in LIMITS for word in ("--limit", f"{name}=100000")))
+    sim = started(tmp_path_factory.mktemp("sim"))
     yield Kit(sim.client, sim.control)
     sim.process.stop()
 
@@ -203,28 +207,12 @@ def test_other_region(kit, product, action):
 
 # ---- states
 
-# What cases change for themselves, and what the others expect.
-SETTLED = {"load-balancers": 100000, "listeners": 50, "backends": 200, "domain-extensions": 3, "acls": 100000,
-           "acl-entries": 300, "routes": 100000, "route-tables": 100000, "eips": 100000, "security-groups": 100,
-           "security-rules": 200, "nlb-load-balancers": 100000, "nlb-listeners": 50, "nlb-servers": 400,
-           "nlb-server-groups": 3000, "slb-busy-ms": 0, "slb-listener-ms": 0, "slb-busy-reads": 0, "route-ms": 0,
-           "job-ms": 0}
-
-
 @pytest.fixture
-def calm(kit):
-    """Afterwards the cloud is as the other tests expect it."""
-    yield kit
-    kit.control("POST", "edit", {"op": "limits", "limits": SETTLED})
-    kit.control("POST", "edit", {"op": "jobs", "clear": True})
-    state = kit.control("GET", "state")
-    for kind, rows_of, name in (("securitygroup", "securityGroups", "SecurityGroupId"), ("eip", "eips", "AllocationId"),
-                                ("eni", "networkInterfaces", "NetworkInterfaceId")):
-        for row in state[rows_of]:
-            if row[name].startswith(("sg-", "eip-", "eni-made")) and row[name] != "sg-test":
-                kit.control("POST", "edit", {"op": "delete", "type": kind, "id": row[name]})
-    for kind, name in (("vpc", "vpc-test"), ("vswitch", "vsw-b"), ("routetable", "vtb-system")):
-        kit.control("POST", "edit", {"op": "update", "type": kind, "id": name, "attributes": {"Status": "Available"}})
+def calm(tmp_path):
+    """A cloud of its own for a case that changes limits and states."""
+    sim = started(tmp_path)
+    yield Kit(sim.client, sim.control)
+    sim.process.stop()
 
 
 @pytest.mark.parametrize("product, action", ACTIONS)

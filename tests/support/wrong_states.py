@@ -48,7 +48,7 @@ def set_state(kit, kind, name, **attributes):
 
 
 def limit(kit, **limits):
-    """Until the case ends: the test puts back what DEFAULTS holds."""
+    """Each case has a cloud of its own."""
     edit(kit, "limits", limits={name.replace("_", "-"): value for name, value in limits.items()})
 
 
