@@ -38,7 +38,7 @@ class ScenarioLate(ScenarioFailure):
     """The machine let the world be looked at so late that what failed may have been tried again meanwhile."""
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """YAML with the types of YAML 1.2: `on` and `80:44` are texts. A key twice is an error."""
 
 
