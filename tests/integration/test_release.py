@@ -39,6 +39,16 @@ def tree(tmp_path):
     return folder
 
 
+@pytest.fixture
+def scripts(tmp_path):
+    """Of the files of the project those that `make deb` reads itself."""
+    folder = tmp_path / "tree"
+    shutil.copytree(os.path.join(ROOT, "scripts"), folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Makefile", "VERSION", ".gitattributes"):
+        shutil.copy(os.path.join(ROOT, name), folder)
+    return folder
+
+
 def texts(tree):
     """{path: text} of what people copy from, and what is installed."""
     found = [path for pattern in ("*.md", "docs/*.md", "etc/**/*", "CMakeLists.txt", "scripts/*") for path in tree.glob(pattern) if path.is_file()]
@@ -72,14 +82,14 @@ def test_programs_have_that_version(build):
         assert run(ccmd, "plugins", os.path.join(build, "plugins", name + ".so")).startswith(f"{name} {VERSION}\n")
 
 
-def test_source_without_git_knows_where_it_comes_from(tree):
+def test_source_without_git_knows_where_it_comes_from(scripts):
     """A tarball has the commit and its time in a file, and no other."""
     ask = '. scripts/packaging.sh; echo "$revision $SOURCE_DATE_EPOCH"'
     env = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
-    (tree / "scripts/source.txt").write_text("0123456789abcdef 1700000000\n", encoding="utf-8")
-    assert run("bash", "-euc", ask, cwd=tree, env=env) == "0123456789abcdef 1700000000\n"
-    assert run("bash", "-euc", ask, cwd=tree, env={**env, "SOURCE_DATE_EPOCH": "7"}) == "0123456789abcdef 7\n"
-    assert "scripts/source.txt export-subst" in (tree / ".gitattributes").read_text(encoding="utf-8")
+    (scripts / "scripts/source.txt").write_text("0123456789abcdef 1700000000\n", encoding="utf-8")
+    assert run("bash", "-euc", ask, cwd=scripts, env=env) == "0123456789abcdef 1700000000\n"
+    assert run("bash", "-euc", ask, cwd=scripts, env={**env, "SOURCE_DATE_EPOCH": "7"}) == "0123456789abcdef 7\n"
+    assert "scripts/source.txt export-subst" in (scripts / ".gitattributes").read_text(encoding="utf-8")
 
 
 TOOL = """#!/bin/bash
@@ -93,20 +103,20 @@ esac
 
 
 @pytest.fixture
-def packer(tree, tmp_path):
+def packer(scripts, tmp_path):
     """make deb in that tree, with tools that only write down how they were called; on a terminal if wanted."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("cmake", "cpack"):
         (tools / name).write_text(TOOL)
         (tools / name).chmod(0o755)
-    (tree / "scripts/bootstrap.sh").write_text("#!/bin/sh\n")
+    (scripts / "scripts/bootstrap.sh").write_text("#!/bin/sh\n")
     machine = run("dpkg", "--print-architecture").strip() if shutil.which("dpkg") else pytest.skip("no dpkg")
     env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "CALLED": str(tmp_path / "called"), "MACHINE": machine, "TERM": "xterm"}
 
     def make(*words, terminal=False, code=0, **more):
         ours, theirs = pty.openpty() if terminal else (None, subprocess.PIPE)
-        with subprocess.Popen(["make", "--no-print-directory", *words], cwd=tree, env={**env, **more}, stdout=subprocess.PIPE, stderr=theirs,
+        with subprocess.Popen(["make", "--no-print-directory", *words], cwd=scripts, env={**env, **more}, stdout=subprocess.PIPE, stderr=theirs,
                               stdin=subprocess.DEVNULL, text=True) as process:
             shown = ""
             if terminal:
@@ -127,7 +137,7 @@ def packer(tree, tmp_path):
         return called, out, shown + (err or "")
 
     make.machine = machine
-    make.tree = tree
+    make.tree = scripts
     return make
 
 
