@@ -1,6 +1,7 @@
 """Processes of a test: started, waited for, ended, and looked at for complaints of the sanitizers."""
 
 import contextlib
+import functools
 import json
 import os
 import random
@@ -48,6 +49,12 @@ def sanitizer(build):
         return re.search(r"^CCM_SANITIZE:\w+=(\w*)$", file.read(), re.M)[1]
 
 
+def environment(more=None):
+    """Ours with others in it. pytest removes a name of it while threads of a test start processes: {**os.environ} would fail then."""
+    ours = {name: os.environ.get(name) for name in list(os.environ)}
+    return {**{name: value for name, value in ours.items() if value is not None}, **(more or {})}
+
+
 class Process:
     """argv started with standard output in PREFIX.out and standard error in PREFIX.err."""
 
@@ -63,7 +70,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                env={**os.environ, **(env or {})},
+                env=environment(env),
                 start_new_session=True,  # Ctrl-C in a terminal is the business of whoever started us
             )
 
@@ -149,13 +156,14 @@ def run(argv, stdin=None, env=None, timeout=60.0):
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         stdin=subprocess.DEVNULL if stdin is None else None,
         capture_output=True,
-        env={**os.environ, **(env or {})},
+        env=environment(env),
         timeout=timeout * SLOW,
         check=False,
     )
     return result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
 
 
+@functools.cache
 def kubectl_minor():
     """20 for kubectl 1.20."""
     code, out, err = run([os.environ.get("KUBECTL", "kubectl"), "version", "--client", "-o", "json"])
