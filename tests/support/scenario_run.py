@@ -9,7 +9,7 @@ from . import objects, proc, service_hash
 from . import scenario_look as look
 from .scenario import ScenarioError, ScenarioFailure, ScenarioLate
 from .products import PRODUCTS, Clb, default_name
-from .world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
+from .world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, SELDOM_S, World
 
 PATIENCE_S = 1.3 * proc.SLOW
 LIMIT_S = 20 * proc.SLOW
@@ -537,25 +537,26 @@ class Runner:
         """Until it holds when the world is idle; one that differs and in which nothing happens has failed."""
         __tracebackhide__ = True
         patience = self.patience_s if within is None else within * proc.SLOW
-        deadline = time.monotonic() + LIMIT_S + patience
-        changed = time.monotonic()
+        began = changed = time.monotonic()
+        deadline = began + LIMIT_S + patience
         previous = None
         lines = []
         while True:
             if self.world.ccmd is not None and not self.world.ccmd.alive():
                 raise ScenarioFailure(f"{self._place()}: ccmd ended\n{self.world.log()[-3000:]}")
             idle = self._is_idle()
-            self._look()
             if idle:
+                self._look()
                 lines = self._differences(expect)
                 if not lines:
                     return
-            current, now = self._pulse(), time.monotonic()
-            if current != previous:
+            current, now = self._pulse() if idle else None, time.monotonic()
+            if current is None or current != previous:  # what is busy changes
                 previous, changed = current, now
             if now > deadline or (idle and now - changed > patience):
                 break
-            time.sleep(self.poll_s)
+            time.sleep(max(self.poll_s, min((now - began) / 10, SELDOM_S)))
+        self._look()  # for the story
         lines = lines or [f"it does not come to rest: {self.world.busy}"]
         late = time.monotonic() - self.marked > RETRY_S
         raise (ScenarioLate if late else ScenarioFailure)(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
