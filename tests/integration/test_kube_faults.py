@@ -1,6 +1,7 @@
 """What an API server does to its clients: after each fault the state converges, nothing in the cloud is lost or made
 twice, and the number of lists stays small."""
 
+import collections
 import os
 import re
 import shutil
@@ -157,6 +158,41 @@ def test_a_watch_that_is_silent(world):
     world.wait(lambda: world.kube.ingress("web"), "the address", timeout=110)
     no_second(world, 1)
     assert listed(world) == before
+
+
+def patches_of_services(world, since):
+    calls = [call for call in world.kube.calls(since) if call["method"] == "PATCH" and "/services/" in call["path"]]
+    return collections.Counter(call["path"] for call in calls)
+
+
+def test_what_a_silent_watch_does_not_show_is_written_once(world):
+    """Passes go on while the watch of Services says nothing, so no cache learns of a write from it: one PATCH for the finalizer and
+    one for the status of each Service, however many passes there are."""
+    begin(world)
+    bodies = [objects.service(f"web-{n:02}", PORTS, policy="Local") for n in range(60)]
+    slices = [objects.endpoint_slice(body, [("10.1.0.1", "node-1")]) for body in bodies]
+    names = [body["metadata"]["name"] for body in bodies]
+    world.kube.create(*slices)
+    since = world.kube.mark()
+    world.kube.fault(action="PATCH /api/v1/namespaces/default/services/*", count=100000, delay_ms=1000)
+    world.kube.create(*bodies)
+    world.wait(lambda: world.metrics()['ccmd_cache_objects{kind="services"}'] >= len(bodies), "the Services in the cache")
+    world.kube.watches("silence", "services")
+    known = world.metrics()['ccmd_cache_watch_events_total{kind="services"}']
+    world.kube.clear_faults()
+    served(world, *names)
+    for count in (2, 1, 2):  # passes for another reason
+        for body in bodies:
+            world.kube.replace(objects.endpoint_slice(body, [("10.1.0.1", "node-1"), ("10.1.0.2", "node-2")][:count]))
+        world.wait(lambda: all(len(servers) == count for lb in world.cloud.load_balancers() for servers in views.backends(lb)),
+                   f"{count} backends everywhere", timeout=40)
+    assert world.metrics()['ccmd_cache_watch_events_total{kind="services"}'] == known, "the watch has ended"
+    services = [f"/api/v1/namespaces/default/services/{name}" for name in names]
+    wanted = {path: 1 for service in services for path in (service, service + "/status")}
+    assert patches_of_services(world, since) == wanted
+    world.kube.watches("drop", "services")
+    no_second(world, len(names))  # the next watch has shown all
+    assert patches_of_services(world, since) == wanted
 
 
 # --- lists -------------------------------------------------------------------------------------------------------------
