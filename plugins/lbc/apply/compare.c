@@ -134,7 +134,7 @@ const char *lbc_compare_target(const struct lbc_compare *compare, const struct l
 int lbc_compare_overlay(const struct lbc_compare *compare, bool fresh, struct lbc_attrs *ret,
                         struct ccm_buf *change)
 {
-    const struct lbc_anno *row = NULL;
+    struct lbc_attr_rows rows;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < compare->have->len; i++) {
@@ -144,7 +144,9 @@ int lbc_compare_overlay(const struct lbc_compare *compare, bool fresh, struct lb
             r = lbc_attrs_set(ret, attr->row, attr->value, attr->explicit);
         }
     }
-    while (r == 0 && (row = lbc_attr_next(compare->table, compare->group, row)) != NULL) {
+    lbc_attr_rows_list(compare->table, compare->group, &rows);
+    for (size_t i = 0; r == 0 && i < rows.len; i++) {
+        const struct lbc_anno *row = rows.items[i];
         const char *target = lbc_compare_target(compare, row);
 
         if (target != NULL) {

@@ -127,23 +127,25 @@ static const struct lbc_anno *table_row(const struct lbc_anno_table *table, size
     return at < table->count ? &table->rows[at] : &table->mute[at - table->count];
 }
 
-const struct lbc_anno *lbc_attr_next(const struct lbc_anno_table *table, enum lbc_anno_group group,
-                                     const struct lbc_anno *before)
+void lbc_attr_rows_list(const struct lbc_anno_table *table, enum lbc_anno_group group,
+                        struct lbc_attr_rows *ret)
 {
-    const struct lbc_anno *next = NULL;
-    bool passed = before == NULL;
+    const size_t count = table->count + table->mute_count;
+    size_t ends[LBC_ATTR_PLACES + 1] = { 0 }; /* of each place, and where the next one begins */
 
-    for (size_t i = 0; i < table->count + table->mute_count; i++) {
-        const struct lbc_anno *row = table_row(table, i);
-        const bool follows =
-            before == NULL || row->place > before->place || (passed && row->place == before->place);
-
-        if (follows && row_is_attribute(row, group) && (next == NULL || row->place < next->place)) {
-            next = row;
-        }
-        passed = passed || row == before;
+    ret->len = 0;
+    for (size_t i = 0; i < count; i++) {
+        ends[table_row(table, i)->place + 1] += row_is_attribute(table_row(table, i), group);
     }
-    return next;
+    for (size_t i = 0; i < LBC_ATTR_PLACES; i++) {
+        ends[i + 1] += ends[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (row_is_attribute(table_row(table, i), group)) {
+            ret->items[ends[table_row(table, i)->place]++] = table_row(table, i);
+            ret->len++;
+        }
+    }
 }
 
 const struct lbc_anno *lbc_attr_row(const struct lbc_anno_table *table, enum lbc_anno_group group,
@@ -274,10 +276,13 @@ int lbc_attr_parse(const struct lbc_anno *row, enum lbc_protocol protocol, const
 
 static int add_defaults(struct lbc_attrs *attrs, const struct lbc_attr_source *source)
 {
-    const struct lbc_anno *row = NULL;
+    struct lbc_attr_rows rows;
     int r = 0;
 
-    while (r == 0 && (row = lbc_attr_next(source->table, source->group, row)) != NULL) {
+    lbc_attr_rows_list(source->table, source->group, &rows);
+    for (size_t i = 0; r == 0 && i < rows.len; i++) {
+        const struct lbc_anno *row = rows.items[i];
+
         if ((row->cloud & LBC_ATTR_ASKED) != 0 && lbc_attr_applies(row, source->protocol)) {
             r = lbc_attrs_set(attrs, row, lbc_attr_default(row, source->protocol), false);
         }
@@ -407,10 +412,13 @@ static int add_answer(struct lbc_attrs *attrs, const struct lbc_anno *row, const
 
 int lbc_attrs_add_answer(struct lbc_attrs *attrs, const struct lbc_attr_answer *answer)
 {
-    const struct lbc_anno *row = NULL;
+    struct lbc_attr_rows rows;
     int r = 0;
 
-    while (r == 0 && (row = lbc_attr_next(answer->table, answer->group, row)) != NULL) {
+    lbc_attr_rows_list(answer->table, answer->group, &rows);
+    for (size_t i = 0; r == 0 && i < rows.len; i++) {
+        const struct lbc_anno *row = rows.items[i];
+
         if (lbc_attr_applies(row, answer->protocol)) {
             r = add_answer(attrs, row,
                            (row->cloud & answer->other_bit) != 0 ? answer->other : answer->json);

@@ -50,10 +50,19 @@ void lbc_attrs_trim(struct lbc_attrs *attrs);
 
 /* --- rows --- */
 
-/* The next attribute of LBC_ANNO_LISTENER or LBC_ANNO_SERVERS in the order of reading and
- * comparing, those that no annotation sets last. before NULL: the first. NULL: no more. */
-const struct lbc_anno *lbc_attr_next(const struct lbc_anno_table *table, enum lbc_anno_group group,
-                                     const struct lbc_anno *before);
+#define LBC_ATTR_ROWS_MAX 128 /* of a table */
+#define LBC_ATTR_PLACES   16  /* of rows */
+
+struct lbc_attr_rows {
+    const struct lbc_anno *items[LBC_ATTR_ROWS_MAX];
+    size_t len;
+};
+
+/* The attributes of LBC_ANNO_LISTENER or LBC_ANNO_SERVERS in the order of reading and comparing:
+ * by their place, of one place as the rows stand, those that no annotation sets last. Reads the
+ * table twice, so a caller that goes through them lists them once. */
+void lbc_attr_rows_list(const struct lbc_anno_table *table, enum lbc_anno_group group,
+                        struct lbc_attr_rows *ret);
 /* By the cloud's name; NULL when there is none. */
 const struct lbc_anno *lbc_attr_row(const struct lbc_anno_table *table, enum lbc_anno_group group,
                                     const char *field);

@@ -259,12 +259,26 @@ static void rule_find_lacking(const struct lbc_rule_ask *it, const struct lbc_an
                   why);
 }
 
+/* Whether an annotation is set that needs another one: few Services have one. */
+static bool rule_has_needs(const struct lbc_rule_ask *it)
+{
+    const struct lbc_anno_table *table = it->rules->annotations;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->rows[i].needs != NULL &&
+            lbc_anno_value(&it->service->meta, &table->rows[i])[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* By the annotation that is needed, the last one of the table first. */
 static void rule_find_needs(const struct lbc_rule_ask *it)
 {
     const struct lbc_anno_table *table = it->rules->annotations;
 
-    for (size_t i = table->count; i-- > 0;) {
+    for (size_t i = rule_has_needs(it) ? table->count : 0; i-- > 0;) {
         for (size_t k = 0; k < table->count; k++) {
             const struct lbc_anno *row = &table->rows[k];
 

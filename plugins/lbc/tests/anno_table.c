@@ -1,6 +1,7 @@
 #include "anno_table.h"
 
 #include "check.h"
+#include "lbc/rules/attrs.h"
 #include "objects.h"
 #include "util/text.h"
 
@@ -262,10 +263,12 @@ static bool is_listed(const char *const *names, const char *name)
 void anno_test_complete(const struct anno_world *world, const struct lbc_anno_table *table,
                         const char *const *elsewhere)
 {
+    assert_true(table->count + table->mute_count <= LBC_ATTR_ROWS_MAX);
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->rows[i].name;
         const bool here = anno_row_of(world, name) != NULL;
 
+        assert_true(table->rows[i].place < LBC_ATTR_PLACES);
         if (here == is_listed(elsewhere, name)) {
             fail_msg("annotation %s %s", name, here ? "is tested twice" : "has no cases");
         }

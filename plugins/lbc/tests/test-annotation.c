@@ -1,6 +1,7 @@
 /* Look-up, validation and hints. */
 #include "check.h"
 #include "lbc/model/annotation.h"
+#include "lbc/rules/attrs.h"
 #include "objects.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -316,6 +317,40 @@ static void test_lint_hidden(void **state)
     ccm_buf_fini(&heard.text);
 }
 
+/* Attributes are listed by their place, those of one place as they stand, the mute ones last. */
+static void test_order(void **state)
+{
+    static const struct lbc_anno attributes[] = {
+        { .name = "a", .group = LBC_ANNO_LISTENER, .field = "A", .place = LBC_ATTR_PLACES - 1 },
+        { .name = "b", .group = LBC_ANNO_LISTENER, .field = "B", .place = 2 },
+        { .name = "c", .group = LBC_ANNO_SERVERS, .field = "C", .place = 1 },
+        { .name = "d", .group = LBC_ANNO_LISTENER, .place = 1 },
+        { .name = "e", .group = LBC_ANNO_LISTENER, .field = "E", .cloud = LBC_ATTR_OWN },
+        { .name = "f", .group = LBC_ANNO_LISTENER, .field = "F" },
+        { .name = "g", .group = LBC_ANNO_LISTENER, .field = "G", .place = 2 },
+    };
+    static const struct lbc_anno mute[] = {
+        { .group = LBC_ANNO_LISTENER, .field = "X" },
+        { .group = LBC_ANNO_LISTENER, .field = "Y", .place = 2 },
+    };
+    static const struct lbc_anno_table ordered = { .rows = attributes,
+                                                   .count = CCM_ARRAY_LEN(attributes),
+                                                   .mute = mute,
+                                                   .mute_count = CCM_ARRAY_LEN(mute) };
+    struct lbc_attr_rows listed;
+    char fields[16] = "";
+
+    (void)state;
+    lbc_attr_rows_list(&ordered, LBC_ANNO_LISTENER, &listed);
+    for (size_t i = 0; i < listed.len; i++) {
+        fields[i] = listed.items[i]->field[0];
+    }
+    assert_string_equal(fields, "FXBGYA");
+    lbc_attr_rows_list(&ordered, LBC_ANNO_SERVERS, &listed);
+    assert_int_equal(listed.len, 1);
+    assert_ptr_equal(listed.items[0], &attributes[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +363,7 @@ int main(void)
         cmocka_unit_test_teardown(test_words, obj_end),
         cmocka_unit_test(test_lint),
         cmocka_unit_test(test_lint_hidden),
+        cmocka_unit_test(test_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void test_listener_fields(void **state)
 {
     static const char *const tls[] = { "AlpnEnabled",    "AlpnPolicy",       "SecurityPolicyId",
                                        "CertificateIds", "CaCertificateIds", "CaEnabled" };
-    const struct lbc_anno *row = NULL;
+    struct lbc_attr_rows rows;
     size_t special = 0;
 
     (void)state;
@@ -46,7 +46,10 @@ static void test_listener_fields(void **state)
         assert_false(lbc_attr_applies(field, LBC_TCP));
         assert_false(lbc_attr_applies(field, LBC_UDP));
     }
-    while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
+    lbc_attr_rows_list(&nlb_annotations, LBC_ANNO_LISTENER, &rows);
+    for (size_t i = 0; i < rows.len; i++) {
+        const struct lbc_anno *row = rows.items[i];
+
         assert_ptr_equal(nlb_listener_field(row->field), row);
         special += lbc_attr_applies(row, LBC_UDP) ? 0 : 1;
         assert_int_equal((row->cloud & ALILB_ATTR_PPV2) != 0, strncmp(row->field, "Ppv2", 4) == 0);
@@ -57,10 +60,13 @@ static void test_listener_fields(void **state)
 
 static void test_group_fields(void **state)
 {
-    const struct lbc_anno *row = NULL;
+    struct lbc_attr_rows rows;
 
     (void)state;
-    while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_SERVERS, row)) != NULL) {
+    lbc_attr_rows_list(&nlb_annotations, LBC_ANNO_SERVERS, &rows);
+    for (size_t i = 0; i < rows.len; i++) {
+        const struct lbc_anno *row = rows.items[i];
+
         assert_ptr_equal(nlb_group_field(row->field), row);
         assert_int_equal((row->cloud & ALILB_ATTR_HEALTH) != 0,
                          strncmp(row->field, "Health", 6) == 0 ||
