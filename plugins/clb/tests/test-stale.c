@@ -91,6 +91,35 @@ static void test_first_conflict_is_no_failure(void **state)
     world_end(&world);
 }
 
+/* The API server's conflict and the cloud's have nothing to do with each other: the first one of
+ * each is repeated, and no event tells of it. */
+static void test_first_conflict_of_each(void **state)
+{
+    const struct mini_fault busy = { .action = "CreateVServerGroup",
+                                     .code = "BackendServer.configuring",
+                                     .kind = CCM_ERROR_CONFLICT,
+                                     .http = 409 };
+    struct world world;
+    const char *event;
+
+    (void)state;
+    world_begin(&world);
+    obj_finalizer(&world.service->meta, CLB_FINALIZER);
+    world_put(&world);
+    fake_host_patch_result(world.fake, -EBUSY, CCM_ERROR_CONFLICT);
+    assert_int_equal(world_run(&world), 0);
+    assert_string_equal(mini_writes(), "");
+    fake_host_patch_result(world.fake, 0, CCM_ERROR_NONE);
+    mini_fail(&busy);
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(world_run(&world), 0);
+    while ((event = world_event(&world)) != NULL) {
+        assert_null(strstr(event, "Failed"));
+    }
+    assert_non_null(strstr(mini_dump(), "i-1:30080"));
+    world_end(&world);
+}
+
 /* A port that works and does not in turn is no reason to write the addresses again and again. */
 static void test_hash_comes_and_goes(void **state)
 {
@@ -174,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_deleted_after_all),
         cmocka_unit_test(test_deleted_after_failure),
         cmocka_unit_test(test_first_conflict_is_no_failure),
+        cmocka_unit_test(test_first_conflict_of_each),
         cmocka_unit_test(test_hash_comes_and_goes),
         cmocka_unit_test(test_never_rests),
         cmocka_unit_test(test_made_anew),

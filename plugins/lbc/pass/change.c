@@ -396,10 +396,10 @@ static bool change_waits_for_caches(struct lbc_pass *pass, struct ccm_error *err
     struct lbc_entry *entry = pass->entry;
 
     if (err->kind != CCM_ERROR_NOT_FOUND &&
-        (err->kind != CCM_ERROR_CONFLICT || entry->change.conflicted)) {
+        (err->kind != CCM_ERROR_CONFLICT || entry->change.outdated)) {
         return false;
     }
-    entry->change.conflicted = err->kind == CCM_ERROR_CONFLICT;
+    entry->change.outdated = err->kind == CCM_ERROR_CONFLICT;
     lbc_entry_forget_tags(entry); /* they were read from an older label */
     ccm_error_clear(err);
     pass->unfinished = true;
