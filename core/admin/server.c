@@ -278,11 +278,11 @@ static void admin_rotate_certificate(struct admin_server *admin)
 
     const int old_fd = MHD_quiesce_daemon(admin->server->daemon);
 
-    if (old_fd >= 0) {
-        (void)close(old_fd); /* the other one listens on */
-    }
     server_drain(admin, admin->server);
     server_free(admin->server);
+    if (old_fd >= 0) {
+        (void)close(old_fd); /* not before the last thread that may still use it has ended */
+    }
     admin->server = CCM_STEAL(fresh);
     admin_note_certificate(admin);
     ccm_log_info(&admin_log, "another certificate is in use");

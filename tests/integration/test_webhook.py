@@ -237,7 +237,7 @@ def test_many_connections_do_not_end_one_that_is_used(webhook):
     kept.close()
 
 
-def test_held_bodies_cost_little_memory_and_no_review(webhook):
+def test_held_bodies_cost_little_memory_and_no_review(webhook, build):
     webhook.start()
     kept = webhook.connect()
     assert ask(kept) == (200, True)
@@ -255,7 +255,8 @@ def test_held_bodies_cost_little_memory_and_no_review(webhook):
             pass
         assert ask(kept) == (200, True), n
     assert kept.sock.getsockname() == local, "the same connection"
-    assert resident(webhook.process.popen.pid) < 96 * 1024, "the Deployment may have 128 Mi"
+    if not proc.sanitizer(build):  # these have memory of their own
+        assert resident(webhook.process.popen.pid) < 96 * 1024, "the Deployment may have 128 Mi"
     for one in held:
         one.close()
     kept.close()
