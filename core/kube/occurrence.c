@@ -9,41 +9,38 @@
 
 #define REPLACED 3 /* bytes of the character that stands for a byte that is no UTF-8 */
 
+#define TEXT(member, most)                                                                         \
+    {                                                                                              \
+        offsetof(struct kube_occurrence, member), most                                             \
+    }
+
+/* The texts, and how many bytes of each a server takes. */
+static const struct {
+    size_t offset;
+    size_t max;
+} texts[] = {
+    TEXT(api_version, SIZE_MAX),
+    TEXT(kind, SIZE_MAX),
+    TEXT(namespace_, SIZE_MAX),
+    TEXT(name, SIZE_MAX),
+    TEXT(uid, SIZE_MAX),
+    TEXT(resource_version, SIZE_MAX),
+    TEXT(component, KUBE_EVENT_REASON_MAX),
+    TEXT(reason, KUBE_EVENT_REASON_MAX),
+    TEXT(message, KUBE_EVENT_TEXT_MAX),
+    TEXT(topic, KUBE_EVENT_REASON_MAX),
+    TEXT(cause, KUBE_EVENT_TEXT_MAX),
+};
+
+static const char **occurrence_text(struct kube_occurrence *occurrence, size_t i)
+{
+    return (const char **)(void *)((char *)occurrence + texts[i].offset);
+}
+
 void kube_occurrence_fini(struct kube_occurrence *occurrence)
 {
-    free(occurrence->api_version);
-    free(occurrence->kind);
-    free(occurrence->namespace_);
-    free(occurrence->name);
-    free(occurrence->uid);
-    free(occurrence->resource_version);
-    free(occurrence->component);
-    free(occurrence->reason);
-    free(occurrence->message);
-    free(occurrence->topic);
-    free(occurrence->cause);
+    free(occurrence->texts);
     *occurrence = (struct kube_occurrence){ 0 };
-}
-
-static char *occurrence_dup_text(const char *text)
-{
-    return strdup(text == NULL ? "" : text);
-}
-
-static bool occurrence_is_complete(const struct kube_occurrence *o)
-{
-    return o->api_version != NULL && o->kind != NULL && o->namespace_ != NULL && o->name != NULL &&
-           o->uid != NULL && o->resource_version != NULL && o->component != NULL &&
-           o->reason != NULL && o->message != NULL && o->topic != NULL && o->cause != NULL;
-}
-
-static int occurrence_end(struct kube_occurrence *occurrence)
-{
-    if (occurrence_is_complete(occurrence)) {
-        return 0;
-    }
-    kube_occurrence_fini(occurrence);
-    return -ENOMEM;
 }
 
 static void occurrence_find_kind(const struct ccm_object *object, const char **ret_version,
@@ -97,57 +94,60 @@ static size_t occurrence_cut_text(const char *text, size_t max)
     return good;
 }
 
-static char *occurrence_dup_cut(const char *text, size_t max)
-{
-    return text == NULL ? strdup("") : strndup(text, occurrence_cut_text(text, max));
-}
-
 int kube_occurrence_make(const struct ccm_event *event, struct kube_occurrence *ret)
 {
     const struct ccm_object *object = event->object;
     const bool lasts = event->struct_size > offsetof(struct ccm_event, after_ms);
-    const char *version;
-    const char *kind;
-
-    occurrence_find_kind(object, &version, &kind);
-    *ret = (struct kube_occurrence){
-        .api_version = occurrence_dup_text(version),
-        .kind = occurrence_dup_text(kind),
-        .namespace_ = occurrence_dup_text(object->namespace_),
-        .name = occurrence_dup_text(object->name),
-        .uid = occurrence_dup_text(object->uid),
-        .resource_version = occurrence_dup_text(object->resource_version),
-        .component = occurrence_dup_cut(event->component, KUBE_EVENT_REASON_MAX),
-        .reason = occurrence_dup_cut(event->reason, KUBE_EVENT_REASON_MAX),
-        .message = occurrence_dup_cut(event->message, KUBE_EVENT_TEXT_MAX),
-        .topic = occurrence_dup_cut(lasts ? event->topic : NULL, KUBE_EVENT_REASON_MAX),
-        .cause = occurrence_dup_cut(lasts ? event->cause : NULL, KUBE_EVENT_TEXT_MAX),
+    struct kube_occurrence said = {
+        .namespace_ = object->namespace_,
+        .name = object->name,
+        .uid = object->uid,
+        .resource_version = object->resource_version,
+        .component = event->component,
+        .reason = event->reason,
+        .message = event->message,
+        .topic = lasts ? event->topic : NULL,
+        .cause = lasts ? event->cause : NULL,
         .after_ms = lasts ? event->after_ms : 0,
         .object_kind = object->kind,
         .warning = event->warning != 0,
     };
-    return occurrence_end(ret);
+
+    occurrence_find_kind(object, &said.api_version, &said.kind);
+    return kube_occurrence_copy(&said, ret);
 }
 
 int kube_occurrence_copy(const struct kube_occurrence *from, struct kube_occurrence *ret)
 {
-    *ret = (struct kube_occurrence){
-        .api_version = occurrence_dup_text(from->api_version),
-        .kind = occurrence_dup_text(from->kind),
-        .namespace_ = occurrence_dup_text(from->namespace_),
-        .name = occurrence_dup_text(from->name),
-        .uid = occurrence_dup_text(from->uid),
-        .resource_version = occurrence_dup_text(from->resource_version),
-        .component = occurrence_dup_text(from->component),
-        .reason = occurrence_dup_text(from->reason),
-        .message = occurrence_dup_text(from->message),
-        .topic = occurrence_dup_text(from->topic),
-        .cause = occurrence_dup_text(from->cause),
-        .after_ms = from->after_ms,
-        .object_kind = from->object_kind,
-        .warning = from->warning,
-    };
-    return occurrence_end(ret);
+    size_t lens[CCM_ARRAY_LEN(texts)];
+    size_t bytes = 0;
+    char *next;
+
+    *ret = *from;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
+        const char *text = *occurrence_text(ret, i);
+
+        lens[i] = text == NULL               ? 0
+                  : texts[i].max == SIZE_MAX ? strlen(text)
+                                             : occurrence_cut_text(text, texts[i].max);
+        bytes += lens[i] + 1;
+    }
+    next = calloc(1, bytes);
+    if (next == NULL) {
+        *ret = (struct kube_occurrence){ 0 };
+        return -ENOMEM;
+    }
+    ret->texts = next;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
+        const char **text = occurrence_text(ret, i);
+
+        if (lens[i] > 0) {
+            memcpy(next, *text, lens[i]);
+        }
+        *text = next;
+        next += lens[i] + 1;
+    }
+    return 0;
 }
 
 bool kube_occurrence_lasts(const struct kube_occurrence *occurrence)

@@ -23,20 +23,33 @@
 
 /* --- bookkeeping --- */
 
+static struct kube_occurrence occurrence_on(const char *namespace_, const char *name,
+                                            const char *message, const char *topic,
+                                            const char *cause)
+{
+    const struct kube_occurrence texts = {
+        .api_version = "v1",
+        .kind = "Service",
+        .namespace_ = namespace_,
+        .name = name,
+        .uid = "uid-1",
+        .resource_version = "77",
+        .component = "service-controller",
+        .reason = "Ensured",
+        .message = message,
+        .topic = topic,
+        .cause = cause,
+    };
+    struct kube_occurrence occurrence;
+
+    assert_int_equal(kube_occurrence_copy(&texts, &occurrence), 0);
+    return occurrence;
+}
+
 static struct kube_occurrence occurrence_in(const char *namespace_, const char *name,
                                             const char *message)
 {
-    return (struct kube_occurrence){
-        .api_version = strdup("v1"),
-        .kind = strdup("Service"),
-        .namespace_ = strdup(namespace_),
-        .name = strdup(name),
-        .uid = strdup("uid-1"),
-        .resource_version = strdup("77"),
-        .component = strdup("service-controller"),
-        .reason = strdup("Ensured"),
-        .message = strdup(message),
-    };
+    return occurrence_on(namespace_, name, message, NULL, NULL);
 }
 
 static struct kube_occurrence occurrence_of(const char *name, const char *message)
@@ -301,7 +314,7 @@ static void test_print(void **state CCM_UNUSED)
                         "{\"count\":2,\"lastTimestamp\":\"2025-10-09T08:54:20Z\"}");
 
     /* An object without namespace: its Event stands in "default". */
-    series->last.namespace_[0] = '\0';
+    series->last.namespace_ = "";
     ccm_buf_reset(&buf);
     kube_series_print_event(series, &buf);
     assert_non_null(strstr(ccm_buf_str(&buf),
@@ -703,11 +716,9 @@ static void test_engine_stopped_first(void **state CCM_UNUSED)
 static bool record_standing(struct kube_standing_book *book, const char *cause, const char *message,
                             uint64_t after_ms, int64_t now_ms, bool has_room)
 {
-    struct kube_occurrence occurrence = occurrence_of("web", message);
+    struct kube_occurrence occurrence = occurrence_on("demo", "web", message, "topic", cause);
     bool now = false;
 
-    occurrence.topic = strdup("topic");
-    occurrence.cause = strdup(cause);
     occurrence.after_ms = after_ms;
     assert_int_equal(kube_standing_book_record(book, &occurrence, now_ms, has_room, &now), 0);
     kube_occurrence_fini(&occurrence);
@@ -763,9 +774,9 @@ static void test_all_topics_end(void **state CCM_UNUSED)
 
     assert_non_null(book);
     for (size_t i = 0; i < CCM_ARRAY_LEN(reports); i++) {
-        struct kube_occurrence occurrence = occurrence_of(reports[i][0], reports[i][2]);
+        struct kube_occurrence occurrence =
+            occurrence_on("demo", reports[i][0], reports[i][2], reports[i][1], NULL);
 
-        occurrence.topic = strdup(reports[i][1]);
         assert_int_equal(kube_standing_book_record(book, &occurrence, 0, true, &now), 0);
         kube_occurrence_fini(&occurrence);
         assert_int_equal(kube_standing_book_len(book), i < 3 ? i + 1 : 1);
