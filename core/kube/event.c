@@ -405,8 +405,7 @@ static bool recorder_take_due(struct kube_event_recorder *recorder, struct kube_
 
     if (found) {
         *ret_again = standing->is_said;
-        standing->is_said = true;
-        standing->due_ms = now;
+        kube_standing_book_said(recorder->standing, &standing->latest, now);
     }
     const bool taken = found && kube_occurrence_copy(&standing->latest, ret) == 0;
 

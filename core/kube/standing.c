@@ -12,6 +12,10 @@
 
 struct kube_standing_book {
     struct ccm_strmap *items;
+    struct kube_standing *first; /* the next one, NULL = none; while it is known: */
+    int64_t first_ms;            /* when it is said, with */
+    int64_t period_ms;           /* that period */
+    bool first_known;
 };
 
 static void standing_free(void *value)
@@ -49,6 +53,48 @@ size_t kube_standing_book_len(const struct kube_standing_book *book)
 {
     return ccm_strmap_len(book->items);
 }
+
+/* --- which comes first --- */
+
+/* When it is said next; INT64_MAX: never. */
+static int64_t standing_next_ms(const struct kube_standing *standing, int64_t period_ms)
+{
+    if (!standing->is_said) {
+        return standing->due_ms;
+    }
+    if (period_ms <= 0) {
+        return INT64_MAX;
+    }
+
+    /* Those that began together do not all come at the same moment. */
+    const uint64_t span = (uint64_t)(period_ms / SPREAD_PARTS);
+    const uint64_t early = span == 0 ? 0 : ccm_text_hash(standing->latest.uid) % span;
+
+    return standing->due_ms + period_ms - (int64_t)early;
+}
+
+/* With thousands that last, a look at all of them for each event would be most of the work. */
+static void book_note_change(struct kube_standing_book *book, struct kube_standing *standing)
+{
+    const int64_t next_ms = standing_next_ms(standing, book->period_ms);
+
+    if (standing == book->first) {
+        book->first_known = false;
+    } else if (next_ms < book->first_ms) {
+        book->first = standing;
+        book->first_ms = next_ms;
+    }
+}
+
+static void book_delete(struct kube_standing_book *book, const char *key)
+{
+    if (book->first == ccm_strmap_get(book->items, key)) {
+        book->first_known = false;
+    }
+    ccm_strmap_del(book->items, key);
+}
+
+/* --- what lasts --- */
 
 /* NULL on ENOMEM. */
 static char *standing_key(const struct kube_occurrence *occurrence)
@@ -93,7 +139,7 @@ static void standing_end_all(struct kube_standing_book *book, const char *key)
 
     while (ccm_strmap_next(book->items, &cursor, &other, NULL)) {
         if (strncmp(other, key, len) == 0) {
-            ccm_strmap_del(book->items, other);
+            book_delete(book, other);
         }
     }
 }
@@ -113,7 +159,7 @@ int kube_standing_book_record(struct kube_standing_book *book,
         if (strcmp(occurrence->topic, CCM_EVENT_ALL_TOPICS) == 0) {
             standing_end_all(book, key);
         } else {
-            ccm_strmap_del(book->items, key);
+            book_delete(book, key);
         }
         return 0;
     }
@@ -127,7 +173,7 @@ int kube_standing_book_record(struct kube_standing_book *book,
     }
     if (kube_occurrence_copy(occurrence, &copy) < 0) {
         if (is_new) {
-            ccm_strmap_del(book->items, key);
+            book_delete(book, key);
         }
         return -ENOMEM;
     }
@@ -145,44 +191,35 @@ int kube_standing_book_record(struct kube_standing_book *book,
     }
     kube_occurrence_fini(&standing->latest);
     standing->latest = copy;
+    book_note_change(book, standing);
     return 0;
-}
-
-/* When it is said next; INT64_MAX: never. */
-static int64_t standing_next_ms(const struct kube_standing *standing, int64_t period_ms)
-{
-    if (!standing->is_said) {
-        return standing->due_ms;
-    }
-    if (period_ms <= 0) {
-        return INT64_MAX;
-    }
-
-    /* Those that began together do not all come at the same moment. */
-    const uint64_t span = (uint64_t)(period_ms / SPREAD_PARTS);
-    const uint64_t early = span == 0 ? 0 : ccm_text_hash(standing->latest.uid) % span;
-
-    return standing->due_ms + period_ms - (int64_t)early;
 }
 
 struct kube_standing *kube_standing_book_next(struct kube_standing_book *book, int64_t period_ms,
                                               int64_t *ret_due_ms)
 {
-    struct kube_standing *first = NULL;
     void *cursor = NULL;
     void *value = NULL;
 
-    *ret_due_ms = INT64_MAX;
+    if (book->first_known && book->period_ms == period_ms) {
+        *ret_due_ms = book->first_ms;
+        return book->first;
+    }
+    book->first = NULL;
+    book->first_ms = INT64_MAX;
+    book->period_ms = period_ms;
+    book->first_known = true;
     while (ccm_strmap_next(book->items, &cursor, NULL, &value)) {
         struct kube_standing *standing = value;
         const int64_t due_ms = standing_next_ms(standing, period_ms);
 
-        if (due_ms < *ret_due_ms) {
-            first = standing;
-            *ret_due_ms = due_ms;
+        if (due_ms < book->first_ms) {
+            book->first = standing;
+            book->first_ms = due_ms;
         }
     }
-    return first;
+    *ret_due_ms = book->first_ms;
+    return book->first;
 }
 
 void kube_standing_book_said(struct kube_standing_book *book,
@@ -194,6 +231,7 @@ void kube_standing_book_said(struct kube_standing_book *book,
     if (standing != NULL) {
         standing->is_said = true;
         standing->due_ms = at_ms;
+        book_note_change(book, standing);
     }
 }
 
@@ -203,6 +241,6 @@ void kube_standing_book_drop(struct kube_standing_book *book,
     CCM_CLEANUP(ccm_freep) char *key = standing_key(occurrence);
 
     if (key != NULL) {
-        ccm_strmap_del(book->items, key);
+        book_delete(book, key);
     }
 }

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX 1000 /* more is no list, but a server that goes round in circles */
+#define PAGES_MAX 10000 /* more is no list, but a server that goes round in circles */
 
 struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority)
 {

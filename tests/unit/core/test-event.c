@@ -760,6 +760,52 @@ static void test_standing_is_due_again(void **state CCM_UNUSED)
     kube_standing_book_free(book);
 }
 
+static void standing_record_of(struct kube_standing_book *book, const char *name,
+                               const char *message, uint64_t after_ms)
+{
+    struct kube_occurrence occurrence = occurrence_on("demo", name, message, "topic", NULL);
+    bool now = false;
+
+    occurrence.after_ms = after_ms;
+    assert_int_equal(kube_standing_book_record(book, &occurrence, 0, true, &now), 0);
+    kube_occurrence_fini(&occurrence);
+}
+
+static void standing_assert_next(struct kube_standing_book *book, const char *name, int64_t want_ms)
+{
+    int64_t due_ms = 0;
+    const struct kube_standing *standing = kube_standing_book_next(book, 8000, &due_ms);
+
+    assert_non_null(standing);
+    assert_string_equal(standing->latest.name, name);
+    assert_int_equal(due_ms, want_ms);
+}
+
+/* The book knows which one comes first, whatever comes, changes and goes meanwhile. */
+static void test_standing_first(void **state CCM_UNUSED)
+{
+    struct kube_standing_book *book = kube_standing_book_new();
+    struct kube_standing *standing;
+    int64_t due_ms = 0;
+
+    assert_non_null(book);
+    standing_record_of(book, "a", "waits", 3000);
+    standing_assert_next(book, "a", 3000);
+    standing_record_of(book, "b", "waits", 2000); /* earlier */
+    standing_record_of(book, "c", "waits", 2500);
+    standing_assert_next(book, "b", 2000);
+    standing_record_of(book, "b", "", 0); /* over */
+    standing_assert_next(book, "c", 2500);
+    standing = kube_standing_book_next(book, 8000, &due_ms);
+    kube_standing_book_said(book, &standing->latest, 2500);
+    standing_assert_next(book, "a", 3000);
+    kube_standing_book_drop(book, &kube_standing_book_next(book, 8000, &due_ms)->latest);
+    standing = kube_standing_book_next(book, 8000, &due_ms);
+    assert_string_equal(standing->latest.name, "c");
+    assert_null(kube_standing_book_next(book, 0, &due_ms)); /* another period */
+    kube_standing_book_free(book);
+}
+
 /* One report ends all topics of an object, and none of another one. */
 static void test_all_topics_end(void **state CCM_UNUSED)
 {
@@ -940,6 +986,7 @@ int main(void)
         cmocka_unit_test(test_stuck_server),
         cmocka_unit_test(test_engine_stopped_first),
         cmocka_unit_test(test_standing_is_due_again),
+        cmocka_unit_test(test_standing_first),
         cmocka_unit_test(test_all_topics_end),
         cmocka_unit_test(test_standing_waits_first),
         cmocka_unit_test(test_standing_without_room_is_due),
