@@ -281,6 +281,54 @@ expect 'size: a row too many' 1 'files core/gone is not there any more' "$here/c
 sed -i '/^options/d' "$root/scripts/budgets.txt"
 expect 'size: a row too few' 1 'options is 1 and has no budget' "$here/check-size.py" "$root"
 
+# words: a tree with a page, a source and a glossary of enough phrases.
+words() {
+    tree
+    mkdir -p "$root/docs" "$root/scripts"
+    {
+        printf '## Retired words\n| retired | say |\n|---|---|\n| `serves nobody`, `told`, `let go` | none |\n'
+        for n in $(seq 17); do printf '| `phrase %s` | none |\n' "$n"; done
+        printf '## Retired for readers\n| `a pass` | reconcile |\n## More\n| `other` | none |\n'
+    } >"$root/docs/glossary.md"
+    printf '# Plain\nHold on. `told`\n```\ntold\n```\n' >"$root/README.md"
+    printf '/* A pass. */\nint told(void)\n{\n    return "re-told"[0];\n}\n' >"$root/core/util/one.c"
+    : >"$root/scripts/words.txt"
+}
+# bad_words FILE TEXT LINE...: the lines are added to the file.
+bad_words() {
+    local file=$1 text=$2
+    shift 2
+    words
+    printf '%s\n' "$@" >>"$root/$file"
+    expect "words: $*" 1 "$text" "$here/check-words.py" "$root"
+}
+words
+expect 'words: good' 0 '0 retired words left' "$here/check-words.py" "$root"
+bad_words README.md 'README.md has 1 retired words, at most 0: see docs/glossary.md for what to say (README.md:6: Told)' 'Told again.'
+bad_words README.md 'README.md:6: serves nobody' 'It serves' 'nobody.'
+bad_words README.md 'README.md:6: a pass' 'In a pass.'
+bad_words README.md 'README.md has 2005 words of prose, at most' "$(printf 'x %.0s' $(seq 2000))"
+bad_words docs/one.md 'docs/one.md:1: Let go' 'Let go.'
+bad_words core/util/one.c 'core/util has 1 retired words, at most 0: see docs/glossary.md for what to say (core/util/one.c:6: serves nobody)' \
+    '/* It serves' ' * nobody. */'
+bad_words core/util/one.c 'core/util/one.c:6: serves nobody' 'x = "it serves "' '    "nobody";'
+bad_words core/util/one.c 'core/util/one.c:6: a pass' 'x = "in a pass";'
+bad_words plugins/clb/tests/test-plan.c 'tests has 1 retired words' '// told'
+words
+printf 'told told\n' >>"$root/README.md"
+rm "$root/scripts/words.txt"
+expect 'words: the first numbers' 0 '2 retired words left in 1' "$here/check-words.py" --write "$root"
+expect 'words: the numbers' 0 'README.md 2' cat "$root/scripts/words.txt"
+printf 'told\n' >>"$root/README.md"
+expect 'words: no number rises' 1 'README.md has 3 retired words, at most 2' "$here/check-words.py" --write "$root"
+words
+echo 'README.md 1' >"$root/scripts/words.txt"
+expect 'words: a number that is too large' 1 'README.md has 0 retired words, well below its number of 1' "$here/check-words.py" "$root"
+expect 'words: a number that falls' 0 'ok' "$here/check-words.py" --write "$root"
+rm "$root/docs/glossary.md"
+: >"$root/docs/glossary.md"
+expect 'words: no glossary' 1 'has no tables of retired words' "$here/check-words.py" "$root"
+
 # system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found. One script of ours is enough:
 # lint-system looks at all of them.
 system() {
