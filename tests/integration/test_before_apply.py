@@ -1,4 +1,4 @@
-"""What asks lint before a Service is applied: the hook of pre-commit, the workflow of docs/operations.md, and the manifests of the webhook."""
+"""What asks lint before a Service is applied: the hook of pre-commit, the workflow of docs/lint.md, and the manifests of the webhook."""
 
 import json
 import os
@@ -20,10 +20,9 @@ spec: {{ type: LoadBalancer, ports: [ {{ port: 80 }} ] }}
 
 
 def page_blocks():
-    """Blocks of YAML of the section, in their order."""
-    with open(os.path.join(ROOT, "docs", "operations.md"), encoding="utf-8") as file:
-        section = file.read().split("\n## Before a Service is applied\n")[1].split("\n## ")[0]
-    return [yaml.safe_load(block.split("\n```")[0]) for block in section.split("```yaml\n")[1:]]
+    """Blocks of YAML of the page, in their order."""
+    with open(os.path.join(ROOT, "docs", "lint.md"), encoding="utf-8") as file:
+        return [yaml.safe_load(block.split("\n```")[0]) for block in file.read().split("```yaml\n")[1:]]
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def test_the_way_back_from_nlb(world, build):
 
 
 def test_two_with_one_cluster_id(world):
-    """Against the advice of operations.md: what one has, orphans included, the other leaves alone, because names of Services and instances
+    """Against the advice of docs/classes.md: what one has, orphans included, the other leaves alone, because names of Services and instances
     differ; only the tag of the cluster is the same."""
     more = ", ".join(f'{{ name = "{name}"; workers = 2; orphan_cleanup = true; audit_interval_s = 1; missing_wait_s = 1; }}' for name in ("clb", "nlb"))
     configs = [world.write_config(plugins=more, alicloud=own, name=f"{name}.conf", cluster_id="c-same", election=election(f"ccm-{name}"))

@@ -65,10 +65,10 @@ def test_what_is_missing_is_named_with_its_file(build, tmp_path):
 
 
 def test_the_overlay_of_the_manual(build, needed, tmp_path):
-    """docs/operations.md: its two files beside a copy of etc/kubernetes."""
+    """docs/install.md: its two files beside a copy of etc/kubernetes."""
     if proc.kubectl_minor() < 21:
         pytest.skip("this kubectl knows no components")
-    found = {block.mark: block.text for block in pages.blocks("operations.md") if block.mark.startswith("plugins/")}
+    found = {block.mark: block.text for block in pages.blocks("install.md") if block.mark.startswith("plugins/")}
     for mark, text in found.items():
         (tmp_path / mark.removeprefix("plugins/")).write_text(text)
     shutil.copytree(kustomize.KUBERNETES, tmp_path / "kubernetes")

@@ -163,7 +163,10 @@ def test_options_of_the_configuration(page):
             assert span in known or span in groups, f"{page}: {span}"
 
 
-@pytest.mark.parametrize("page", ["docs/operations.md", "docs/migration.md", "docs/plugin-guide.md", "README.md"])
+OPERATIONS = [f"docs/{page}.md" for page in ("install", "upgrade", "monitor", "runbook", "security", "classes", "lint")]
+
+
+@pytest.mark.parametrize("page", [*OPERATIONS, "docs/migration.md", "docs/plugin-guide.md", "README.md"])
 def test_options_by_their_bare_name(page):
     headers = [f"include/ccm/{name}.h" for name in ("host", "plugin", "error", "option", "object")]
     known = "".join(read(name) for name in ["docs/configuration.md", *headers])
@@ -172,7 +175,7 @@ def test_options_by_their_bare_name(page):
             assert re.search(rf"\b{span}\b", known), f"{page}: {span}"
 
 
-@pytest.mark.parametrize("page", ["docs/operations.md", "docs/migration.md", "README.md"])
+@pytest.mark.parametrize("page", [*OPERATIONS, "docs/migration.md", "README.md"])
 def test_actions_and_metrics(page):
     text = read(page)
     granted = set()
@@ -189,7 +192,7 @@ def test_actions_and_metrics(page):
 
 def test_messages_that_the_table_of_symptoms_names():
     """What somebody would search the log for is what the program writes."""
-    table = re.search(r"^## At three in the morning$(.*?)^## ", read("docs/operations.md"), re.M | re.S).group(1)
+    table = re.search(r"^## At 3 am$(.*?)^## ", read("docs/runbook.md"), re.M | re.S).group(1)
     rows = [row.split("|") for row in re.findall(r"^\|.*\|$", table, re.M)[2:]]
     said = {span for row in rows for column in (row[1], row[3]) for span in re.findall(r"`([^`]+)`", column)}
     said = {span for span in said if re.search(r" |^[A-Z]\w+[A-Z]", span) and not span.startswith(("kubectl", "ccmd", "curl"))}
@@ -240,6 +243,8 @@ RUN_WHOLE = {
     "docs/questions.md": "test_questions.py", "docs/rrsa.md": "test_rrsa.py", "docs/testing.md": "test_kubesim_doc.py",
     "docs/uninstall.md": "test_uninstall.py"}
 RUN = {
+    "docs/classes.md": {
+        'instance = "b"': "test_operations.py::test_the_second_of_two"},
     "docs/gateway.md": {
         'plugins = ( { name = "nlb"; }': "test_gateway_page.py::test_the_configuration_of_the_page",
         "kind: GatewayClass": "test_gateway_page.py::test_the_manifests_of_the_page",
@@ -250,10 +255,7 @@ RUN = {
         "certificateRefs: [": "test_gateway_page.py::test_the_manifests_of_the_page",
         "kind: RoleBinding": "test_gateway_page.py::test_these_rights_are_enough",
         "type: IPAddress": "test_gateway_page.py::test_the_addresses_of_the_page"},
-    "docs/metrics.md": {
-        "kubernetes_sd_configs": "test_monitoring.py::test_jobs_of_the_page_are_jobs",
-        "credentials_file": "test_monitoring.py::test_jobs_of_the_page_are_jobs"},
-    "docs/operations.md": {
+    "docs/install.md": {
         "a copy of etc/kubernetes/base": "test_install.py::test_the_overlay_of_the_manual",
         "kubectl apply -k .": "test_operations.py::test_the_overlay_is_applied",
         "create secret generic": "test_operations.py::test_secret_and_mount_name_the_same_file",
@@ -262,12 +264,10 @@ RUN = {
         "workers = 8": "test_components.py::test_the_overlay_of_the_manual",
         "helm install ccmd": "test_install.py::test_commands_for_helm_name_values_of_the_chart",
         "make deb": "test_operations.py::test_the_package_is_installed_as_the_readme_says",
-        "LoadCredential": "test_operations.py::test_credentials_of_the_service_have_the_paths_that_are_told",
-        "components/monitoring": "test_monitoring.py::test_components_bring_all_of_it",
-        "helm upgrade --install": "test_install.py::test_commands_for_helm_name_values_of_the_chart",
-        "get lease ccm": "test_operations.py::test_at_three_in_the_morning",
-        "/readyz": "test_operations.py::test_at_three_in_the_morning",
-        'instance = "b"': "test_operations.py::test_the_second_of_two",
+        "LoadCredential": "test_operations.py::test_credentials_of_the_service_have_the_paths_that_are_told"},
+    "docs/lint.md": {
+        "helm template chart": "test_readme.py::test_to_the_end",
+        "manifests/web.yaml:6": "test_readme.py::test_to_the_end",
         "ccmd-lint": "test_before_apply.py::test_hook",
         "upload-sarif": "test_before_apply.py::test_workflow",
         "Warning: annotation": "test_webhook.py::test_the_warning_of_the_page",
@@ -276,12 +276,21 @@ RUN = {
         "client-ca.key": "test_webhook.py::test_reviews_take_a_client_certificate",
         "kind: Config\n": "test_before_apply.py::test_client_certificate_of_the_api_server",
         "kind: AdmissionConfiguration": "test_before_apply.py::test_client_certificate_of_the_api_server"},
+    "docs/metrics.md": {
+        "kubernetes_sd_configs": "test_monitoring.py::test_jobs_of_the_page_are_jobs",
+        "credentials_file": "test_monitoring.py::test_jobs_of_the_page_are_jobs"},
+    "docs/monitor.md": {
+        "components/monitoring": "test_monitoring.py::test_components_bring_all_of_it",
+        "helm upgrade --install": "test_install.py::test_commands_for_helm_name_values_of_the_chart"},
     "docs/releases.md": {
         "openssl pkeyutl": "test_release.py::test_signature_by_openssl", "gpg --verify": "test_release.py::test_signature_by_gpg",
         "sha256sum --check": "test_release.py::test_signature_by_openssl", "openssl genpkey": "test_release.py::test_signature_by_openssl",
         "skopeo inspect": "test_install.py::test_image_gets_to_a_registry_as_the_page_says",
         "skopeo copy": "test_install.py::test_image_gets_to_a_registry_as_the_page_says",
         "make version TO": "test_release.py::test_one_version"},
+    "docs/runbook.md": {
+        "get lease ccm": "test_operations.py::test_at_three_in_the_morning",
+        "/readyz": "test_operations.py::test_at_three_in_the_morning"},
     "docs/troubleshooting.md": {"kubectl describe service": "test_questions.py::test_commands"},
     "etc/helm/ccmd/README.md": {"helm install": "test_install.py::test_commands_for_helm_name_values_of_the_chart"}}
 PICTURES = ("docs/architecture.md",)  # what stands there is drawn

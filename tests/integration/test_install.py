@@ -72,7 +72,7 @@ def test_installed_pages_lead_somewhere(prefix):
     doc = os.path.join(prefix, "share", "doc")
     found = sorted(os.path.join(folder, name) for folder, _, names in os.walk(doc) for name in names if name.endswith(".md"))
     names = [os.path.relpath(path, doc) for path in found]
-    for name in ("ccmd/operations.md", "ccmd/CHANGELOG.md", "ccmd-dev/plugin-guide.md", "ccmd/examples/helm/ccmd/README.md"):
+    for name in ("ccmd/operations.md", "ccmd/runbook.md", "ccmd/CHANGELOG.md", "ccmd-dev/plugin-guide.md", "ccmd/examples/helm/ccmd/README.md"):
         assert name in names
     links = 0
     for path in found:
@@ -246,10 +246,10 @@ def test_probes_ask_where_the_configuration_listens(base):
 
 
 def test_the_overlay_of_the_manual(base, tmp_path):
-    """docs/operations.md: a folder of one's own beside the base."""
+    """docs/install.md: a folder of one's own beside the base."""
     if proc.kubectl_minor() < 21:
         pytest.skip("this kubectl knows no folders among resources")
-    overlay, secret = [block.text for block in pages.blocks("operations.md") if block.language == "yaml"][:2]
+    overlay, secret = [block.text for block in pages.blocks("install.md") if block.language == "yaml"][:2]
     (tmp_path / "kustomization.yaml").write_text(overlay)
     (tmp_path / "ccmd.conf").write_text("# mine\n")
     shutil.copytree(BASE, tmp_path / "base")
@@ -547,7 +547,7 @@ def given(line):
     return values
 
 
-@pytest.mark.parametrize("page, count", [("../README.md", 1), ("operations.md", 2), ("../etc/helm/ccmd/README.md", 2), ("plugin-shipping.md", 2)])
+@pytest.mark.parametrize("page, count", [("../README.md", 1), ("install.md", 1), ("monitor.md", 1), ("../etc/helm/ccmd/README.md", 2), ("plugin-shipping.md", 2)])
 def test_commands_for_helm_name_values_of_the_chart(helm, page, count):
     """Each `helm install` and `helm upgrade` of the pages renders; in the folder of the chart, or from the top of the tree."""
     lines = [line for block in pages.blocks(page) for line in block.text.replace("\\\n", " ").splitlines()

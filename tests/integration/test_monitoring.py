@@ -134,7 +134,7 @@ def rendered(tmp_path_factory):
     shutil.copytree(os.path.join(ROOT, "etc/kubernetes"), folder / "kubernetes")
     shutil.copytree(os.path.join(ROOT, "etc/grafana"), folder / "grafana")
     (folder / "mine").mkdir()
-    (overlay,) = [block.text for block in pages.blocks("operations.md") if block.mark == "monitoring/kustomization.yaml"]
+    (overlay,) = [block.text for block in pages.blocks("monitor.md") if block.mark == "monitoring/kustomization.yaml"]
     (folder / "mine" / "kustomization.yaml").write_text(overlay)
     code, out, err = proc.run([os.environ.get("KUBECTL", "kubectl"), "kustomize", folder / "mine"])
     assert code == 0, err
@@ -199,6 +199,6 @@ def test_jobs_of_the_page_are_jobs(tmp_path):
 
 def test_each_alert_has_a_first_look():
     """Those whose text does not say what to do."""
-    with open(os.path.join(ROOT, "docs/operations.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs/monitor.md"), encoding="utf-8") as file:
         named = {name for line in file if line.startswith("| `Ccmd") for name in re.findall(r"`(Ccmd\w+)`", line.split(" | ")[0])}
     assert named <= set(rules()) and len(named) > 10

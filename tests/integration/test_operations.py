@@ -1,4 +1,4 @@
-"""docs/operations.md: the commands and files of the page that no other test has (test_docs.py says who has which), as they stand."""
+"""The pages for operators: their commands and files that no other test runs (test_docs.py lists which test runs which), as they stand."""
 
 import base64
 import glob
@@ -12,7 +12,7 @@ from tests.integration.test_classes import SECOND
 from tests.support import kustomize, objects, pages, proc, views
 from tests.support.world import World
 
-BLOCKS = pages.blocks("operations.md")
+BLOCKS = [block for page in ("install.md", "runbook.md", "classes.md") for block in pages.blocks(page)]
 KUBECTL = """#!/bin/bash
 # There are no kubelets with logs here, and no Deployments.
 case "$*" in
@@ -68,8 +68,7 @@ def test_secret_and_mount_name_the_same_file(shell):
     assert base64.b64decode(made["data"]["credentials.json"]).startswith(b'{"access_key_id"')
     patch = text_of("secretName: ccmd-credentials")
     mounted = re.search(r"mountPath: ([\w/-]+)", patch).group(1)
-    with open(os.path.join(pages.ROOT, "docs", "operations.md"), encoding="utf-8") as file:
-        assert f"`alicloud.credentials.file` is `{mounted}/credentials.json`" in file.read()
+    assert f"`alicloud.credentials.file` is `{mounted}/credentials.json`" in read("docs/install.md")
 
 
 def test_at_three_in_the_morning(shell):
@@ -97,8 +96,7 @@ def test_the_second_of_two(build, tmp_path):
 
 def test_credentials_of_the_service_have_the_paths_that_are_told():
     given = dict(re.findall(r"^LoadCredential=(\w+):(\S+)$", text_of("LoadCredential"), re.M))
-    with open(os.path.join(pages.ROOT, "docs", "operations.md"), encoding="utf-8") as file:
-        used = set(re.findall(r"/run/credentials/ccmd\.service/(\w+)", file.read()))
+    used = set(re.findall(r"/run/credentials/ccmd\.service/(\w+)", read("docs/install.md")))
     assert used == set(given) == {"kubeconfig", "credentials"}
 
 
@@ -125,7 +123,7 @@ def test_the_overlay_is_applied(shell):
 
 def test_ports_of_the_page_are_those_that_are_shipped():
     """Addresses of the manifests, of the Debian package, and defaults; with the processes and options of the table."""
-    section = read("docs/operations.md").split("\n### Ports\n")[1].split("\n## ")[0]
+    section = read("docs/security.md").split("\n## Ports\n")[1].split("\n## ")[0]
     rows = {tuple(re.findall(r"`([^`]+)`", " ".join(cells[1:4]))): cells[4].strip()
             for cells in (line.split("|") for line in section.splitlines() if line.startswith("| `"))}
     found = set()

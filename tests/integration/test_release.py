@@ -65,7 +65,7 @@ def test_one_version(tree):
     left = {name: re.findall(rf"^.*(?<![\d.]){re.escape(VERSION)}(?![\d.]).*$", text, re.M) for name, text in after.items()}
     own = re.compile(r'version(:| =) b?"|^(hello|greet-cc|greet-rs|balancer) |^## ')
     assert [line for lines in left.values() for line in lines if not own.search(line)] == []
-    assert {name for name in before if before[name] != after[name]} >= {"README.md", "docs/operations.md", "etc/helm/ccmd/Chart.yaml",
+    assert {name for name in before if before[name] != after[name]} >= {"README.md", "docs/install.md", "etc/helm/ccmd/Chart.yaml",
                                                                         "etc/kubernetes/base/kustomization.yaml"}
     assert re.fullmatch(r"check-engine: (\S+), last release \1, ok\n", run("scripts/check-engine.py", cwd=tree))
     (tree / "etc/helm/ccmd/Chart.yaml").write_text(before["etc/helm/ccmd/Chart.yaml"], encoding="utf-8")

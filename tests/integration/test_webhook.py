@@ -1,4 +1,4 @@
-"""`ccmd webhook`: what it answers an API server, over real TLS. What a real one does with that is told in docs/operations.md."""
+"""`ccmd webhook`: what it answers an API server, over real TLS. What a real one does with that is described in docs/lint.md."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_warnings_by_default(webhook):
 
 def test_the_warning_of_the_page(webhook):
     """As kubectl prints it."""
-    (shown,) = [block.text for block in pages.blocks("operations.md") if block.text.startswith("Warning: ")]
+    (shown,) = [block.text for block in pages.blocks("lint.md") if block.text.startswith("Warning: ")]
     webhook.start()
     assert [f"Warning: {one}\n" for one in webhook.review(service(scheduler="fast"))["warnings"]] == [shown]
 

@@ -19,9 +19,9 @@ def make_certificate(folder, name):
 
 
 def make_ca(folder):
-    """A CA of client certificates, as docs/operations.md makes it, and a certificate with its key."""
+    """A CA of client certificates, as docs/lint.md makes it, and a certificate with its key."""
     folder.mkdir()
-    (commands,) = [block.text for block in pages.blocks("operations.md") if "client-ca.key" in block.text]
+    (commands,) = [block.text for block in pages.blocks("lint.md") if "client-ca.key" in block.text]
     pages.Shell(folder, {}).run(commands)
     return folder / "client-ca.crt", (folder / "client.crt", folder / "client.key")
 
