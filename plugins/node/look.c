@@ -137,6 +137,38 @@ static int batch_add_others(struct batch *batch)
     return r;
 }
 
+/* What shows that the answer is a whole one. */
+static int batch_add_certain(struct batch *batch)
+{
+    const int r = batch_choose_witness(batch);
+
+    return r == 0 && batch_has(batch, item_is_lost) ? batch_add_others(batch) : r;
+}
+
+/* Of the others only those that this process has seen stay: of these the cloud takes the ids.
+ * Whether one was taken out; or -ENOMEM. */
+static int batch_drop_unseen(struct batch *batch)
+{
+    struct ccm_strmap *seen = ccm_strmap_new(NULL);
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+    int r = seen == NULL ? -ENOMEM : 0;
+
+    while (r == 0 && batch->others != NULL &&
+           ccm_strmap_next(batch->others, &cursor, &id, &value) != 0) {
+        r = value == NULL ? 0 : ccm_strmap_set(seen, id, value);
+    }
+    if (r < 0 || batch->others == NULL) {
+        ccm_strmap_free(seen);
+        return r;
+    }
+    r = ccm_strmap_len(seen) < ccm_strmap_len(batch->others);
+    ccm_strmap_free(batch->others);
+    batch->others = seen;
+    return r;
+}
+
 /* A RAM policy that shows a part of the instances alone hides those of ready nodes as well. One
  * that this process has not seen may only say of itself that it was: it takes two of these. */
 static bool batch_lacks_others(const struct batch *batch)
@@ -264,7 +296,7 @@ static int batch_ask_halves(const struct batch *batch)
                               .len = i == 0 ? half : batch->len - half };
 
         batch->run->halves++;
-        r = batch_choose_witness(&part);
+        r = batch_add_certain(&part);
         r = r < 0 ? r : batch_ask(&part);
     }
     return r;
@@ -289,10 +321,10 @@ static int batch_ask(struct batch *batch)
 
     const bool about_ids = error_is_about_ids(&err);
 
-    if (about_ids && batch->others != NULL) { /* it may be about one of these */
-        ccm_strmap_free(batch->others);
-        batch->others = NULL;
-        return batch_ask(batch);
+    const int dropped = about_ids ? batch_drop_unseen(batch) : 0; /* it may be about one of these */
+
+    if (dropped != 0) {
+        return dropped < 0 ? dropped : batch_ask(batch);
     }
     if (about_ids && batch->len > 1 && run->halves < HALVES_MAX) {
         return batch_ask_halves(batch);
@@ -318,10 +350,7 @@ static int batch_fill(struct batch *batch, struct node_item **items, size_t len)
     if (batch->len > LOST_MAX && batch_has(batch, item_is_lost)) {
         batch->len = LOST_MAX;
     }
-
-    const int r = batch_choose_witness(batch);
-
-    return r == 0 && batch_has(batch, item_is_lost) ? batch_add_others(batch) : r;
+    return batch_add_certain(batch);
 }
 
 static int compare_regions(const void *a, const void *b)
