@@ -131,20 +131,20 @@ void lbc_attr_rows_list(const struct lbc_anno_table *table, enum lbc_anno_group 
                         struct lbc_attr_rows *ret)
 {
     const size_t count = table->count + table->mute_count;
-    size_t ends[LBC_ATTR_PLACES + 1] = { 0 }; /* of each place, and where the next one begins */
 
     ret->len = 0;
-    for (size_t i = 0; i < count; i++) {
-        ends[table_row(table, i)->place + 1] += row_is_attribute(table_row(table, i), group);
-    }
-    for (size_t i = 0; i < LBC_ATTR_PLACES; i++) {
-        ends[i + 1] += ends[i];
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (row_is_attribute(table_row(table, i), group)) {
-            ret->items[ends[table_row(table, i)->place]++] = table_row(table, i);
-            ret->len++;
+    for (size_t i = 0; i < count && ret->len < LBC_ATTR_ROWS_MAX; i++) {
+        const struct lbc_anno *row = table_row(table, i);
+        size_t at = ret->len;
+
+        if (!row_is_attribute(row, group)) {
+            continue;
         }
+        for (; at > 0 && ret->items[at - 1]->place > row->place; at--) {
+            ret->items[at] = ret->items[at - 1];
+        }
+        ret->items[at] = row;
+        ret->len++;
     }
 }
 

@@ -50,8 +50,7 @@ void lbc_attrs_trim(struct lbc_attrs *attrs);
 
 /* --- rows --- */
 
-#define LBC_ATTR_ROWS_MAX 128 /* of a table */
-#define LBC_ATTR_PLACES   16  /* of rows */
+#define LBC_ATTR_ROWS_MAX 128 /* of a table; further ones have no effect */
 
 struct lbc_attr_rows {
     const struct lbc_anno *items[LBC_ATTR_ROWS_MAX];
@@ -60,7 +59,7 @@ struct lbc_attr_rows {
 
 /* The attributes of LBC_ANNO_LISTENER or LBC_ANNO_SERVERS in the order of reading and comparing:
  * by their place, of one place as the rows stand, those that no annotation sets last. Reads the
- * table twice, so a caller that goes through them lists them once. */
+ * whole table, so a caller that goes through them lists them once. */
 void lbc_attr_rows_list(const struct lbc_anno_table *table, enum lbc_anno_group group,
                         struct lbc_attr_rows *ret);
 /* By the cloud's name; NULL when there is none. */

@@ -321,7 +321,7 @@ static void test_lint_hidden(void **state)
 static void test_order(void **state)
 {
     static const struct lbc_anno attributes[] = {
-        { .name = "a", .group = LBC_ANNO_LISTENER, .field = "A", .place = LBC_ATTR_PLACES - 1 },
+        { .name = "a", .group = LBC_ANNO_LISTENER, .field = "A", .place = 15 },
         { .name = "b", .group = LBC_ANNO_LISTENER, .field = "B", .place = 2 },
         { .name = "c", .group = LBC_ANNO_SERVERS, .field = "C", .place = 1 },
         { .name = "d", .group = LBC_ANNO_LISTENER, .place = 1 },
