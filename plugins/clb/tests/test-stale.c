@@ -71,6 +71,31 @@ static void test_deleted_after_failure(void **state)
     world_end(&world);
 }
 
+/* The cache of a new leader is older than a change back: what serves again is not deleted. */
+static void test_wanted_again(void **state)
+{
+    struct ccm_service now;
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    turn(&world, "ClusterIP");
+    now = *world.service;
+    now.type = "LoadBalancer";
+    now.meta.resource_version = "later";
+    fake_host_put_live(world.fake, &now.meta);
+    mini_reset_log();
+    assert_int_equal(world_run(&world), 0);
+    assert_string_equal(mini_writes(), "");
+    assert_int_equal(world.requeue_ms, 1000);
+    assert_null(world_event(&world));
+    fake_host_put_live(world.fake, &world.service->meta); /* it was not changed back */
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_writes(), "DeleteLoadBalancer"));
+    world_end(&world);
+}
+
 /* A first conflict is repeated at once: it is no verdict on the Service. */
 static void test_first_conflict_is_no_failure(void **state)
 {
@@ -202,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deleted_after_all),
         cmocka_unit_test(test_deleted_after_failure),
+        cmocka_unit_test(test_wanted_again),
         cmocka_unit_test(test_first_conflict_is_no_failure),
         cmocka_unit_test(test_first_conflict_of_each),
         cmocka_unit_test(test_hash_comes_and_goes),

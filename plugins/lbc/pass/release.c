@@ -435,6 +435,29 @@ static int release_lb(struct lbc_pass *pass, struct ccm_error *err)
     return r;
 }
 
+/* Whether the Service is still without need of what the cloud has; else pass->unfinished. A deleted
+ * one never comes back. */
+static int release_confirm(struct lbc_pass *pass, struct ccm_error *err)
+{
+    int r = 0;
+
+    if (pass->lbc->dry || pass->service->meta.deleted_ms != 0 ||
+        pass->lbc->ops->product->served != NULL) { /* no Service */
+        return 0;
+    }
+    r = lbc_life_confirm_release(&pass->life, pass->req, pass->service, err);
+    if (r < 0 && err->kind == CCM_ERROR_CONFLICT) {
+        ccm_error_clear(err);
+        pass->unfinished = true; /* until the caches show it */
+        pass->again.ms = NEXT_MS;
+        return 0;
+    }
+    return r < 0 ? lbc_pass_fail_kube(pass, "CleanLoadBalancerFailed",
+                                      "Error confirming that the service needs no load balancer", r,
+                                      err)
+                 : 0;
+}
+
 /* --- the Service --- */
 
 static bool release_has_no_listener(const struct lbc_pass *pass, const char *port)
@@ -557,7 +580,8 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
     }
     if (release->stage == LBC_RELEASE_NONE) {
         release->left_alone = false;
-        r = release_lb(pass, err);
+        r = release_confirm(pass, err);
+        r = r < 0 || pass->unfinished ? r : release_lb(pass, err);
         if (r < 0 || pass->unfinished) {
             return r;
         }
@@ -615,6 +639,7 @@ static int release_leave_own(struct lbc_pass *pass, struct ccm_error *err)
         r = release_by(pass, release_check_asked, err);
         lbc_pass_drop_model(pass);
     }
+    r = r < 0 || pass->unfinished ? r : release_confirm(pass, err);
     r = r < 0 || pass->unfinished ? r : release_lb(pass, err);
     if (r == 0 && !pass->unfinished) {
         release_forget_own(entry);

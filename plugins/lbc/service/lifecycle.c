@@ -190,6 +190,28 @@ int lbc_life_set_finalizer(const struct lbc_life *life, const struct ccm_request
     return r;
 }
 
+int lbc_life_confirm_release(const struct lbc_life *life, const struct ccm_request *req,
+                             const struct ccm_service *service, struct ccm_error *err)
+{
+    const struct ccm_object *now = NULL;
+    int r = life->host->fetch(life->host, req, CCM_KIND_SERVICE, service->meta.namespace_,
+                              service->meta.name, &now, err);
+
+    if (life_is_gone(r, err)) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (ccm_text_equal(now->uid, service->meta.uid) &&
+        life_has_changed(service, (const struct ccm_service *)now)) {
+        r = life_fail_changed(err);
+    }
+    life->host->release(life->host, now);
+    return r;
+}
+
 int lbc_life_confirm_finalizer(const struct lbc_life *life, const struct ccm_request *req,
                                const struct ccm_service *service, struct ccm_error *err)
 {

@@ -64,6 +64,14 @@ CCM_NODISCARD int lbc_life_set_finalizer(const struct lbc_life *life, const stru
                                          const struct ccm_service *service, bool wanted,
                                          struct ccm_error *err);
 
+/* Have the API server say, in one GET, that a Service which was not deleted is still the one that a
+ * release goes by: a cache may be older than a change back. 0 = it is, or it is gone;
+ * CCM_ERROR_CONFLICT: it is not. */
+CCM_NODISCARD int lbc_life_confirm_release(const struct lbc_life *life,
+                                           const struct ccm_request *req,
+                                           const struct ccm_service *service,
+                                           struct ccm_error *err);
+
 /* Have the API server say that the object still exists and has the finalizer, whatever the caches
  * show: written once in the life of a process, unless set_finalizer() has written it. A cache may
  * be older than the end of the object, and what is created for that would never be deleted. A
