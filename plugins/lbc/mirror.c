@@ -283,7 +283,6 @@ static void entry_clear(struct lbc_entry *entry)
     lbc_underway_fini(&entry->underway);
     lbc_tags_fini(&entry->applied.tags);
     ccm_strmap_free(entry->pods.states);
-    ccm_strmap_free(entry->pods.answers);
     ccm_strmap_free(entry->pods.hosted);
     lbc_freeze_memory_fini(&entry->freeze);
     lbc_empty_memory_fini(&entry->empty);

@@ -67,10 +67,9 @@ struct lbc_audit_memory {
 
 /* Pods that are not ready yet, or whose address is that of a node. */
 struct lbc_pod_memory {
-    struct ccm_strmap *states;  /* see readiness.h */
-    struct ccm_strmap *answers; /* of readiness.h, while several passes look at the pods */
-    struct ccm_strmap *hosted;  /* `known` of hosted.h */
-    uint32_t polls;             /* passes in a row that waited for pods */
+    struct ccm_strmap *states; /* see readiness.h */
+    struct ccm_strmap *hosted; /* `known` of hosted.h */
+    uint32_t polls;            /* passes in a row that waited for pods */
 };
 
 /* Additional tags that we have put on the load balancer. */

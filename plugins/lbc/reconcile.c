@@ -60,7 +60,6 @@ struct job {
     bool idle;    /* out: the last pass had nothing to do */
     bool looked;  /* out: it had its mirror read for the sake of an edit */
     bool put_off; /* out: it goes on when it is the turn of its calls */
-    bool asks;    /* out: there are more pods than the last pass looked at */
 };
 
 /* A pass whose calls have to wait for their turns gives its worker back and comes again then. */
@@ -178,10 +177,7 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
         .entry = job->entry,
         .problems = LBC_PROBLEMS_INIT,
         .refused = LBC_REFUSALS_INIT,
-        .readiness = { .host = job->lbc->host,
-                       .req = job->req,
-                       .service = job->service,
-                       .answers = CCM_STEAL(job->entry->pods.answers) },
+        .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 0 },
         .left_out = { .names = { .max = LBC_PASS_SERVES_TEXT / 2 } },
         .empty = LBC_EMPTY_PORTS_INIT,
@@ -224,8 +220,6 @@ static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, str
     job_set_result(job, &pass, r, ret);
     lbc_problems_fini(&pass.problems);
     lbc_refusals_fini(&pass.refused);
-    job->asks = job->put_off && pass.readiness.more;
-    job->entry->pods.answers = CCM_STEAL(pass.readiness.answers); /* an audit may follow */
     lbc_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
     lbc_empty_ports_fini(&pass.empty);
@@ -305,9 +299,6 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
         return 0;
     }
     r = job_run_passes(job, ret, err);
-    if (!job->asks) {
-        ccm_strmap_free(CCM_STEAL(job->entry->pods.answers));
-    }
     reconcile_end_waits(job->lbc, job->req);
     lbc_entry_set_coming_back(job->entry, job->put_off);
     lbc_mirrors_release(mirrors, job->entry);

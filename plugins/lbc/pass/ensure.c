@@ -93,18 +93,6 @@ static int ensure_settle_jobs(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_pass_settle_jobs(pass, err);
 }
 
-/* There are more pods than one pass looks at: the key has its turn again behind the others. */
-static int ensure_put_off_pods(struct lbc_pass *pass, struct ccm_error *err)
-{
-    const int r = ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
-                                "pods that are not ready are looked at %d at a time, to see "
-                                "whether they have a readiness gate",
-                                LBC_READINESS_ASKS_MAX);
-
-    err->retry_after_ms = 1;
-    return lbc_pass_fail(pass, r, err);
-}
-
 /* Nodes, slices, and pods with readiness gates. */
 static int ensure_take_snapshot(struct lbc_pass *pass, struct ccm_error *err)
 {
@@ -112,12 +100,11 @@ static int ensure_take_snapshot(struct lbc_pass *pass, struct ccm_error *err)
         pass->lbc->ops->product->served == NULL; /* no pod waits for another object */
     const int r = lbc_snapshot_take(pass, err);
 
-    if (r == 0 && lbc_readiness_collect(&pass->readiness, pass->snapshot.slices,
-                                        gated ? pass->snapshot.slice_count : 0,
-                                        &pass->entry->pods.states) < 0) {
-        return ccm_error_nomem(err);
-    }
-    return r == 0 && pass->readiness.more ? ensure_put_off_pods(pass, err) : r;
+    return r == 0 && lbc_readiness_collect(&pass->readiness, pass->snapshot.slices,
+                                           gated ? pass->snapshot.slice_count : 0,
+                                           &pass->entry->pods.states) < 0
+               ? ccm_error_nomem(err)
+               : r;
 }
 
 /* The cloud has what could be done. A pass that only waits for its turn publishes nothing. */

@@ -28,9 +28,6 @@ static int publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
         return lbc_pass_fail_kube(pass, "FailedUpdateReadinessGate",
                                   "Error updating pod readiness gates for service", r, err);
     }
-    if (pass->readiness.more) {
-        pass->lbc->host->enqueue(pass->lbc->host, pass->entry->key, CCM_LANE_BACKENDS, 0);
-    }
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
     if (pass->readiness.waiting) {
         const uint64_t ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);

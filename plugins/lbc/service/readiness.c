@@ -17,33 +17,15 @@
 #define GOOD "ServerRegistered"
 #define BAD  "ServerInvalidServer"
 
-/* A member of `answers`. */
-struct lbc_gated_pod {
-    char *name;
-    char *address;
-    char *uid;  /* NULL: it may not take traffic, see `waits` */
-    char *said; /* reason of our condition as it is now, "" = none */
-    bool waits; /* it may become acceptable without any change of a slice */
-};
-
-static void pod_fini(struct lbc_gated_pod *pod)
-{
-    free(pod->name);
-    free(pod->address);
-    free(pod->uid);
-    free(pod->said);
-}
-
-static void pod_free(void *item)
-{
-    pod_fini(item);
-    free(item);
-}
-
 void lbc_readiness_fini(struct lbc_readiness *readiness)
 {
+    for (size_t i = 0; i < readiness->len; i++) {
+        free(readiness->pods[i].name);
+        free(readiness->pods[i].uid);
+        free(readiness->pods[i].address);
+        free(readiness->pods[i].said);
+    }
     free(readiness->pods);
-    ccm_strmap_free(readiness->answers);
     ccm_strmap_free(readiness->accepted);
     memset(readiness, 0, sizeof(*readiness));
 }
@@ -58,19 +40,27 @@ static bool has_gate(const struct ccm_pod *pod, const char *type)
     return false;
 }
 
-/* What is to be known of a pod that has our gate. */
-static int pod_init(struct lbc_gated_pod *to, const struct ccm_pod *pod, const char *address,
-                    const char *gate)
+static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *pod,
+                                const char *address, const char *gate)
 {
     const struct ccm_condition *now =
         lbc_condition_find(pod->conditions, pod->condition_count, gate);
 
-    to->name = strdup(pod->meta.name);
-    to->address = strdup(address);
-    to->uid = strdup(pod->meta.uid);
-    to->said = strdup(now == NULL ? "" : now->reason);
-    return to->name == NULL || to->address == NULL || to->uid == NULL || to->said == NULL ? -ENOMEM
-                                                                                          : 0;
+    if (ccm_array_grow(&to->pods, &to->cap, to->len + 1, sizeof(*to->pods)) < 0) {
+        return -ENOMEM;
+    }
+    struct lbc_gated_pod *one = &to->pods[to->len++];
+
+    *one = (struct lbc_gated_pod){
+        .name = strdup(pod->meta.name),
+        .uid = strdup(pod->meta.uid),
+        .address = strdup(address),
+        .said = strdup(now == NULL ? "" : now->reason),
+    };
+    if (one->name == NULL || one->uid == NULL || one->address == NULL || one->said == NULL) {
+        return -ENOMEM;
+    }
+    return ccm_strmap_set(to->accepted, address, to);
 }
 
 /* --- memory --- */
@@ -94,15 +84,6 @@ static int readiness_record_state(struct ccm_strmap *pod_states, const char *key
 
 /* --- before the pass --- */
 
-/* Whether this pass reads one more; else `more` is set. */
-static bool readiness_may_ask(struct lbc_readiness *to)
-{
-    const bool may = to->asked < LBC_READINESS_ASKS_MAX || to->plan != NULL;
-
-    to->more = to->more || !may;
-    return may;
-}
-
 /* One pod, live; NULL: *ret_gone, it does not exist, or the API server is in trouble. The caller
  * releases it. */
 static const struct ccm_pod *
@@ -111,10 +92,10 @@ readiness_fetch_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoin
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    to->asked++;
     if (to->host->fetch(to->host, to->req, CCM_KIND_POD, to->service->meta.namespace_,
                         endpoint->pod_name, &object, &err) < 0) {
         *ret_gone = err.kind == CCM_ERROR_NOT_FOUND;
+        to->waiting = to->waiting || !*ret_gone;
         return NULL;
     }
     return (const struct ccm_pod *)object;
@@ -122,14 +103,12 @@ readiness_fetch_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoin
 
 /* *ret_without: it never has to be asked again; *ret_gone: not before its slice changes. */
 static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
-                             const char *gate, struct lbc_gated_pod *answer, bool *ret_without,
-                             bool *ret_gone)
+                             const char *gate, bool *ret_without, bool *ret_gone)
 {
     const struct ccm_pod *pod = readiness_fetch_pod(to, endpoint, ret_gone);
     int r = 0;
 
     if (pod == NULL) {
-        answer->waits = !*ret_gone;
         return 0;
     }
     const struct ccm_condition *ready =
@@ -138,66 +117,28 @@ static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint
     if (!has_gate(pod, gate)) {
         *ret_without = true;
     } else if (ready == NULL || strcmp(ready->status, "True") != 0) {
-        answer->waits = true;
+        to->waiting = true;
     } else {
-        r = pod_init(answer, pod, endpoint->address, gate);
+        r = readiness_accept_pod(to, pod, endpoint->address, gate);
     }
     to->host->release(to->host, &pod->meta);
     return r;
 }
 
-/* The first look at a pod that is not ready: *ret, NULL = it has no gate of ours. */
-static int readiness_look_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
-                              const char *gate, const char *key, const char *gone_key,
-                              struct lbc_gated_pod **ret)
-{
-    struct lbc_gated_pod *answer = calloc(1, sizeof(*answer));
-    bool without = false;
-    bool gone = false;
-    int r;
-
-    if (answer == NULL) {
-        return -ENOMEM;
-    }
-    r = readiness_ask_pod(to, endpoint, gate, answer, &without, &gone);
-    if (r == 0 && (without || gone)) {
-        r = readiness_record_state(to->pod_states, gone ? gone_key : key, "");
-    }
-    if (r == 0 && !without) {
-        r = ccm_strmap_set(to->answers, key, answer);
-    }
-    if (r < 0 || without) {
-        pod_free(answer);
-        answer = NULL;
-    }
-    *ret = answer;
-    return r;
-}
-
-static int readiness_accept_pod(struct lbc_readiness *to, struct lbc_gated_pod *pod)
-{
-    if (ccm_array_grow(&to->pods, &to->cap, to->len + 1, sizeof(*to->pods)) < 0) {
-        return -ENOMEM;
-    }
-    to->pods[to->len++] = pod;
-    return ccm_strmap_set(to->accepted, pod->address, pod);
-}
-
+/* The first look at a pod that is not ready. */
 static int readiness_check_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
                                const char *gate, const char *key, const char *gone_key)
 {
-    struct lbc_gated_pod *answer = ccm_strmap_get(to->answers, key);
-    int r = 0;
+    bool without = false;
+    bool gone = false;
+    const int r = readiness_ask_pod(to, endpoint, gate, &without, &gone);
 
-    if (answer == NULL && readiness_may_ask(to)) {
-        r = readiness_look_pod(to, endpoint, gate, key, gone_key, &answer);
+    if (r == 0 && (without || gone)) {
+        return readiness_record_state(to->pod_states, gone ? gone_key : key, "");
     }
-    if (r < 0 || answer == NULL) {
-        return r;
-    }
-    to->waiting = to->waiting || answer->waits;
-    return answer->uid == NULL ? 0 : readiness_accept_pod(to, answer);
+    return r;
 }
+
 static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
                                     const char *version, const char *gate,
                                     const struct ccm_strmap *before)
@@ -239,10 +180,7 @@ int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *co
     ret->slices = slices;
     ret->slice_count = count;
     ret->accepted = ccm_strmap_new(NULL);
-    ret->answers = ret->answers == NULL ? ccm_strmap_new(pod_free) : ret->answers;
-    r = ret->accepted == NULL || ret->answers == NULL || ret->pod_states == NULL || gate == NULL
-            ? -ENOMEM
-            : 0;
+    r = ret->accepted == NULL || ret->pod_states == NULL || gate == NULL ? -ENOMEM : 0;
     for (size_t s = 0; r == 0 && s < count; s++) {
         const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[s];
 
@@ -279,11 +217,11 @@ static void write_condition(struct ccm_buf *body, const struct lbc_readiness *re
     ccm_jsonw_close_all(&w, "}]}}");
 }
 
-static int readiness_patch_pod(const struct lbc_readiness *readiness, struct lbc_gated_pod *pod,
-                               bool good, const char *gate, struct ccm_error *err)
+static int readiness_patch_pod(const struct lbc_readiness *readiness,
+                               const struct lbc_gated_pod *pod, bool good, const char *gate,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LBC_LIFE_PATCH_MAX };
-    CCM_CLEANUP(ccm_freep) char *said = strdup(good ? GOOD : BAD);
 
     if (strcmp(pod->said, good ? GOOD : BAD) == 0) {
         return 0;
@@ -294,7 +232,7 @@ static int readiness_patch_pod(const struct lbc_readiness *readiness, struct lbc
         return 0;
     }
     write_condition(&body, readiness, pod, good, gate);
-    if (ccm_buf_error(&body) < 0 || said == NULL) {
+    if (ccm_buf_error(&body) < 0) {
         return ccm_error_nomem(err);
     }
     const struct ccm_patch patch = {
@@ -308,25 +246,8 @@ static int readiness_patch_pod(const struct lbc_readiness *readiness, struct lbc
     };
     const int r = readiness->host->patch(readiness->host, readiness->req, &patch, err);
 
-    if (r == 0) {
-        free(pod->said);
-        pod->said = CCM_STEAL(said);
-    }
     /* A conflict means that another pod has the name now. */
     return r < 0 && (err->kind == CCM_ERROR_NOT_FOUND || err->kind == CCM_ERROR_CONFLICT) ? 0 : r;
-}
-
-static int readiness_publish_pod(const struct lbc_readiness *readiness, const struct ccm_pod *pod,
-                                 const char *address, bool good, const char *gate,
-                                 struct ccm_error *err)
-{
-    struct lbc_gated_pod one = { .uid = NULL };
-    const int r = pod_init(&one, pod, address, gate) < 0
-                      ? ccm_error_nomem(err)
-                      : readiness_patch_pod(readiness, &one, good, gate, err);
-
-    pod_fini(&one);
-    return r;
 }
 
 /* One that the slice calls ready. */
@@ -340,6 +261,7 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
     const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->pod_states, key);
     const struct ccm_pod *pod;
     bool gone = false;
+    const size_t before = readiness->len;
     int r = 0;
 
     if (key == NULL || gone_key == NULL) {
@@ -352,20 +274,18 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness,
                      : said[0] == '\0' || strcmp(said, want) == 0) {
         return 0;
     }
-    if (!readiness_may_ask(readiness)) {
-        return 0;
-    }
     pod = readiness_fetch_pod(readiness, endpoint, &gone);
     if (pod == NULL) {
-        readiness->waiting = readiness->waiting || !gone;
         return gone && readiness_record_state(readiness->pod_states, gone_key, "") < 0
                    ? ccm_error_nomem(err)
                    : 0;
     }
     if (!has_gate(pod, gate)) {
         want = "";
+    } else if (readiness_accept_pod(readiness, pod, endpoint->address, gate) < 0) {
+        r = ccm_error_nomem(err);
     } else {
-        r = readiness_publish_pod(readiness, pod, endpoint->address, good, gate, err);
+        r = readiness_patch_pod(readiness, &readiness->pods[before], good, gate, err);
     }
     readiness->host->release(readiness->host, &pod->meta);
     if (r == 0 && readiness_record_state(readiness->pod_states, key, want) < 0) {
@@ -397,10 +317,11 @@ int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
 {
     CCM_CLEANUP(ccm_freep)
     char *gate = ccm_text_format("%s%s", lbc_names.readiness, readiness->service->meta.name);
+    const size_t count = readiness->len;
     int r = gate == NULL ? ccm_error_nomem(err) : 0;
 
-    for (size_t i = 0; r == 0 && i < readiness->len; i++) {
-        struct lbc_gated_pod *pod = readiness->pods[i];
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct lbc_gated_pod *pod = &readiness->pods[i];
 
         r = readiness_patch_pod(readiness, pod, !is_listed(invalid, pod->address), gate, err);
     }

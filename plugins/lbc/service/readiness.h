@@ -4,11 +4,6 @@
  * one without our gate is fetched once per address. A pod that the slice calls ready has our word
  * already, and is fetched only when it is no backend after all, or when the Service publishes
  * addresses that are not ready: once per address and verdict. May block. One thread per struct.
- *
- * One pass fetches LBC_READINESS_ASKS_MAX pods at most, so that it does not hold its worker for
- * long. Where lbc_readiness_collect() needs more, the pass ends before it changes anything, and the
- * next one goes on with the answers of this one: some pods that were not looked at say nothing
- * about the others.
  */
 #ifndef CCM_LBC_READINESS_H
 #define CCM_LBC_READINESS_H
@@ -22,22 +17,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LBC_READINESS_ASKS_MAX 50
-
-struct lbc_gated_pod;
+struct lbc_gated_pod {
+    char *name;
+    char *uid;
+    char *address;
+    char *said; /* reason of our condition as it is now, "" = none */
+};
 
 struct lbc_readiness {
     const struct ccm_host *host;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    struct ccm_strmap *answers;  /* by "pod/address"; the caller may move in those of the pass
-                                    before that ended with `more`, and move them out */
     struct ccm_strmap *accepted; /* by address: may take traffic though it is not ready */
-    struct lbc_gated_pod **pods; /* the same, of `answers` */
+    struct lbc_gated_pod *pods;  /* the same */
     size_t len;
     size_t cap;
-    size_t asked;
-    bool more;    /* out: there are more pods than one pass looks at, come again */
     bool waiting; /* there are pods that may become acceptable without any change of a slice */
     const struct ccm_object *const *slices; /* those that were looked at */
     size_t slice_count;
@@ -51,14 +45,13 @@ struct lbc_readiness {
  * passes, NULL at first, and replaced. A pod that cannot be read counts as waiting, one that does
  * not exist is not asked for again before its slice changes. The slices must outlive `ret`, which
  * has host, req, service and plan set, and is finished by the caller in any case. 0 or -ENOMEM.
- * With `more` nothing may be concluded from `accepted`.
  */
 CCM_NODISCARD int lbc_readiness_collect(struct lbc_readiness *ret,
                                         const struct ccm_object *const *slices, size_t count,
                                         struct ccm_strmap **pod_states);
 
-/* Write the condition of pods, where it changes; with `more` not yet of all. invalid: addresses
- * ("a,b") that could not be added. 0 or negative with err; pods that are gone are success. */
+/* Write the condition of pods, where it changes. invalid: addresses ("a,b") that could not be
+ * added. 0 or negative with err; pods that are gone are success. */
 CCM_NODISCARD int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
                                         struct ccm_error *err);
 
