@@ -172,7 +172,7 @@ struct lbc_apply {
     bool asked_lb;       /* out: a creation was sent that has made a load balancer, or may have */
     bool made_lb;        /* out: it has */
     bool conflicted;     /* out: a step met a conflict */
-    bool lost;           /* out: a step failed, and may have taken effect nevertheless */
+    bool lost;           /* out: a step failed, and may have taken effect, or will */
     bool token_taken;    /* out: its ClientToken stands for another request, says the cloud */
     uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
                             problem, come again then and read it; 0 = no */

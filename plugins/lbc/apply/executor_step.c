@@ -370,6 +370,7 @@ static int job_fail_late(struct lbc_run *run, const struct lbc_step *step, int r
         return 0;
     }
     step_distrust(apply, step);
+    apply->lost = true; /* the job may still do what it was asked for */
     if (r == -ETIMEDOUT && step->type == LBC_STEP_DELETE_LB) {
         apply->again_ms = LBC_DELETING_MS;
         return 0;
@@ -389,6 +390,7 @@ static bool step_has_job(const struct lbc_step *step)
 static int job_fail_ended(struct lbc_run *run, const struct lbc_step *step,
                           enum lbc_job_state state)
 {
+    run->apply->lost = run->apply->lost || state != LBC_JOB_FAILED;
     return job_fail(run, step,
                     state == LBC_JOB_FAILED ? "its job failed, the cloud does not say why"
                                             : "the cloud does not know its job");

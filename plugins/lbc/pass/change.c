@@ -175,8 +175,10 @@ void lbc_pass_end_apply(struct lbc_pass *pass, const struct lbc_apply *apply)
         lbc_entry_set_freed(entry);
     }
     entry->change.conflicted = entry->change.conflicted || apply->conflicted;
-    entry->change.lost_ms =
-        apply->lost ? pass->lbc->host->now_ms(pass->lbc->host) : entry->change.lost_ms;
+    if (apply->lost) {
+        entry->change.lost_ms = pass->lbc->host->now_ms(pass->lbc->host);
+        lbc_look_again_later(pass);
+    }
     entry->change.unrestored += apply->cannot_restore ? 1 : 0;
     entry->valid = entry->valid && !apply->surprised;
     if (apply->lb_gone) {

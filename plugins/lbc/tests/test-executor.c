@@ -593,6 +593,7 @@ static void test_jobs_that_fail(void **state)
         assert_non_null(strstr(ccm_buf_str(&toy.problems.text), rows[i].problem));
         assert_int_equal(toy.have.groups[0]->backends.len, 1);
         assert_true(toy.lbc.surprised);
+        assert_int_equal(toy.lbc.lost, rows[i].exists);
         toy_end(&toy);
     }
 }
