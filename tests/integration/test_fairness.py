@@ -57,7 +57,7 @@ SLOW = {"clb": ("slb-listener-ms", "established-timeout"), "nlb": ("job-ms", "id
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_a_service_that_never_rests(world, name, unfinished):
     """All Services share the quotas of the cloud: the endpoints of one that change without end cost a bounded number of calls. Where the
-    cloud still works on a listener, each pass waits for it."""
+    cloud still works on a listener, each pass waits for the jobs of the one before: that is the bound of docs/limits.md."""
     product = PRODUCTS[name]
     limit, annotation = SLOW[name]
     views.nodes(world, 2)
@@ -79,5 +79,5 @@ def test_a_service_that_never_rests(world, name, unfinished):
             world.cloud.edit("limits", limits={limit: 0})
     writes, seconds = flap(world, both, 40)
     assert unfinished or "it changes all the time: at most one pass in 3 s" in world.admin("/statusz")[1]
-    assert len(writes) <= (30 + seconds if unfinished else 10 + seconds / 3), writes
+    assert len(writes) <= (30 + 2 * seconds if unfinished else 10 + seconds / 3), writes
     assert len(writes) > 0
