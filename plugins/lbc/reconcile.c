@@ -251,7 +251,9 @@ static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_er
         job->put_off) {
         return r;
     }
-    if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
+    /* A confirmation that the pass asks for comes first: it reads the same. */
+    if (r == 0 && !job->entry->look.wanted &&
+        lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
         r = job_run_pass(job, true, ret, err);
         lbc_audit_end(audit, job->entry, !job->put_off || job->entry->compares != LBC_COMPARE_NONE);
         if (!job->put_off) {

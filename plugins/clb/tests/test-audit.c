@@ -202,6 +202,34 @@ static void test_failed_look(void **state)
     world_end(&world);
 }
 
+/* A confirmation that an audit displaced and then had to wait was asked for again and again. */
+static void test_confirmation_before_audit(void **state)
+{
+    const struct mini_fault fault = { .action = "DescribeLoadBalancers", .put_off_ms = 5000 };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.lbc.audit.interval_ms = 1000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 60000);
+    obj_label(&world.service->meta, LBC_HASH_LABEL, "v2-of-another");
+    world_put(&world);
+    mini_fail(&fault);
+    run(&world); /* nothing to do: it wants to be sure */
+
+    const size_t enqueued = fake_host_enqueue_count(world.fake);
+
+    mini_fail(&fault);
+    run(&world);
+    assert_int_equal(world.flags, CCM_RESULT_WAITS);
+    assert_int_equal(world.requeue_ms, 5000);
+    assert_int_equal(fake_host_enqueue_count(world.fake), enqueued);
+    run(&world);
+    assert_int_equal(world.flags, 0);
+    world_end(&world);
+}
+
 /* A look whose calls have to wait for their turn is still due, and the mirror is as before. */
 static void test_waiting_look(void **state)
 {
@@ -604,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_listener_in_between),
         cmocka_unit_test(test_listener_stays_in_between),
         cmocka_unit_test(test_put_off),
+        cmocka_unit_test(test_confirmation_before_audit),
         cmocka_unit_test(test_failed_look),
         cmocka_unit_test(test_waiting_look),
         cmocka_unit_test(test_waiting_repair),
