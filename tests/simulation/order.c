@@ -9,11 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define THREADS    1024
-#define STACK_SIZE ((size_t)512 * 1024)
-#define START_US   INT64_C(1000000000)
-#define EPOCH_US   INT64_C(1790000000000000)
-#define YIELD_ODDS 8
+#define THREADS            1024
+#define STACK_SIZE         ((size_t)512 * 1024)
+#define START_US           INT64_C(1000000000)
+#define EPOCH_US           INT64_C(1790000000000000)
+#define YIELD_ODDS         8
+#define POINTS_OF_A_MOMENT 200000 /* more is a loop */
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -56,6 +57,7 @@ static uint64_t streams[SIM_STREAMS];
 static bool by_priority;
 static struct sim_limits limit;
 static uint64_t points;
+static uint64_t points_before; /* until the present moment of virtual time */
 
 static int64_t paused_until[SIM_INSTANCES];
 static int current_instance;
@@ -196,7 +198,10 @@ static void clock_jump(void)
     if (next == SIM_FOREVER) {
         clock_report_deadlock();
     }
-    now_us = next > now_us ? next : now_us;
+    if (next > now_us) {
+        now_us = next;
+        points_before = points;
+    }
     if (now_us - START_US > limit.virtual_us) {
         sim_fail("the run does not end: %lld s of virtual time",
                  (long long)(now_us - START_US) / 1000000);
@@ -334,6 +339,9 @@ static void order_schedule(void)
 
     if (++points > limit.points) {
         sim_fail("the run does not end: %llu scheduling points", (unsigned long long)points);
+    }
+    if (points - points_before > POINTS_OF_A_MOMENT) {
+        sim_fail("virtual time stands still: something is done again and again without a pause");
     }
     while (runnable_len == 0) {
         clock_jump();
