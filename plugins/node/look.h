@@ -12,9 +12,9 @@
  *
  * A node that nobody hears of (Ready is Unknown) is asked about together with an instance that is
  * there for certain, since its node is ready: an answer without any of these proves nothing. Nor
- * does one that lacks a ready node which was seen before, or has what nobody asked for. As many
- * such nodes as the call takes are asked for besides: a RAM policy may hide a part of the
- * instances. 0 or -ENOMEM.
+ * does one that lacks a ready node which was seen before, or has an instance that was not asked
+ * for. As many such nodes as the call takes are asked for besides: a RAM policy may hide a part of
+ * the instances. 0 or -ENOMEM.
  */
 CCM_NODISCARD int node_look(struct node_run *run);
 

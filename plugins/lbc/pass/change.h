@@ -19,7 +19,7 @@ struct lbc_pass;
 struct lbc_change_memory {
     bool sifting;        /* see struct lbc_apply */
     bool conflicted;     /* a step met a conflict, and no pass has come to its end since */
-    bool outdated;       /* likewise a write to the Service */
+    bool outdated;       /* the same of a write to the Service */
     int64_t lost_ms;     /* monotonic: when a failed step may last have taken effect; 0 = never */
     bool marked;         /* reused, and its wishes could be met: LBC_TAG_REUSE may be on for it */
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
